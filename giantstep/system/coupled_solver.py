@@ -15,7 +15,7 @@ from giantstep.spec.errors import NotConverged
 from giantstep.system.alike_means import require_decided
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.far_labels import share_beyond
-from giantstep.system.first_solution import coarse_system, first_solution, like_square_loss, unknowns_of
+from giantstep.system.first_solution import anew, coarse_system, first_solution, like_square_loss, unknowns_of
 from giantstep.system.kappa_lines import lines_serve, may_follow, turns_in_plane
 from giantstep.system.kink_crossings import cut_anew, cuts_serve, passes_unseen
 from giantstep.system.label_refinement import settles, stays
@@ -133,6 +133,8 @@ def coupled_solution(
         coarser, finer = systems
         coarser.takes(last)
         estimate = outcome if known else newton(coarser, x, most=12, settled=_NEAR, blind=True, near=outcome)
+        if not estimate.converged and found is None and number == 0:
+            estimate = anew(problem, coarser, _NEAR)
         finer.takes(coarser)
         finer.signs_near = None if start is None else start.signs
         finer, answer = _of_finer(finer, estimate, _SHARE * tolerance)

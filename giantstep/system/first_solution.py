@@ -72,6 +72,17 @@ def _from_near(
         yield _roughly(problem, x), system
 
 
+def anew(problem: Problem, system: CoupledSystem, settled: float) -> Outcome:
+    """A solution of a system that those on fewer nodes do not lead to: from the square loss on its own nodes."""
+    total, outcome = 0, Outcome(np.empty(0), 0, False)
+    for x, shortest in _first_starts(problem, system, None, None):
+        outcome = newton(system, x, most=25, settled=settled, blind=True, shortest=shortest)
+        total += outcome.evaluations
+        if outcome.converged:
+            break
+    return replace(outcome, evaluations=total)
+
+
 def _by_paths(problem: Problem, patient: bool) -> Iterator[tuple[Outcome, CoupledSystem]]:
     """What paths from easier problems lead to, the shortest first. Raises NotSoon where there is no time for them."""
     if not patient:

@@ -182,3 +182,30 @@ def test_the_label_of_the_square_loss_knows_every_direction() -> None:
     square = (found.clean.weight * found.clean.label**2).sum(axis=1)
     assert weight @ square == pytest.approx(w @ link**2 @ w, rel=1e-10, abs=0.0)
     assert (weight * mean) @ kappa == pytest.approx(np.array(problem.overlaps) @ slopes, rel=1e-10, abs=1e-13)
+
+
+def test_a_coarse_solution_that_leads_nowhere() -> None:
+    """On few nodes of the plane three mean features look as if they were alike: refused from what these told.
+
+    The losses are the square one, with another ridge, and one that is the square of what residuals there are to 1e-4.
+    """
+    given = {
+        "network": {
+            "activation": "hard_tanh",
+            "width": 0.54,
+            "readout": {"values": [1.4, 1.4, 1.4], "fractions": [0.15, 0.45, 0.4]},
+        },
+        "target": {"link": "step"},
+        "fit": {"samples": 0.07, "ridge": 9e-5},
+        "spike": {
+            "strength": 0.38,
+            "bulk_variance": 1.9,
+            "alignment": [0.37, -0.65],
+            "loadings": [[-0.78, -0.87], [0.44, 0.0], [1.0, 1.0]],
+        },
+    }
+    square = solve(Model.from_dict(given))
+    thrice = solve(Model.from_dict({**given, "fit": {"samples": 0.07, "ridge": 2.7e-4, "loss": "3*((y-f)**2/2)"}}))
+    assert thrice.test_error == pytest.approx(square.test_error, rel=1e-10)
+    nearly = solve(Model.from_dict({**given, "fit": {**given["fit"], "loss": "100**2*log(cosh((y-f)/100))"}}))
+    assert nearly.test_error == pytest.approx(square.test_error, rel=1e-4)
