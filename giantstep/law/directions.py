@@ -47,17 +47,16 @@ class Directions:
     def outward(self, order: Mapping[str, Array]) -> dict[str, Array]:
         """Order parameters along the directions that were given: zeta [K, q], psi [K, m] and Q1 beside all of them.
 
-        order: those of the reduced problem, zeta [K, q'], psi [K, m].
+        order: those of the reduced problem, zeta [K, q'], psi [K, m]; of many points each has one more axis, the last.
         """
         kept, gamma = np.array(self.kept), np.array(self.overlaps)
         zeta, psi = order["zeta"], order["psi"]
         rest, inner = _dropped(self.kept, self.overlaps)
-        dropped = psi @ (rest.T @ gamma @ inner).T
-        beside = psi @ (mixing(gamma).T @ inner).T
+        dropped = _turned(rest.T @ gamma @ inner, psi)
         found = {
-            "zeta": zeta @ kept.T + dropped @ rest.T,
-            "psi": beside,
-            "Q1": order["Q1"] - dropped @ dropped.T,
+            "zeta": _turned(kept, zeta) + _turned(rest, dropped),
+            "psi": _turned(mixing(gamma).T @ inner, psi),
+            "Q1": order["Q1"] - np.einsum("bd...,cd...->bc...", dropped, dropped),
         }
         return {**order, **found}
 
@@ -76,6 +75,11 @@ class Directions:
             "psi": beside @ inner,
             "Q1": order["Q1"] + dropped @ dropped.T,
         }
+
+
+def _turned(matrix: Array, rows: Array) -> Array:
+    """A matrix [n, m] applied to the row of every block [K, m, ...]."""
+    return np.asarray(np.einsum("nm,bm...->bn...", matrix, rows))
 
 
 @lru_cache(maxsize=64)

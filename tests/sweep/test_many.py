@@ -29,6 +29,7 @@ MODEL = Model.from_dict(
     }
 )
 SPIKED = MODEL.replace({"step": None, "spike": {"strength": 1.0, "alignment": 0.8, "bulk_variance": 1.2}})
+TWO = {"values": [1.0, -0.7], "fractions": [0.4, 0.6]}
 SAMPLES, RIDGES = np.linspace(0.2, 3.0, 5), np.geomspace(1e-3, 10.0, 5)
 ORDER = ("m", "zeta", "psi", "Q1", "Q2", "V1", "V2")
 
@@ -55,6 +56,10 @@ def require_equal(found: Dataset, row: int, model: Model, **options: Any) -> Non
         (MODEL, {"step.exponent": 0.3, "network.activation": "relu"}, None),
         (SPIKED, {"network.activation": "abs", "target.link": "quadratic"}, None),
         (MODEL, {"step": None}, None),
+        (MODEL, {"network.readout": {**TWO, "biases": [0.3, -0.4]}}, None),
+        (MODEL, {"network.readout": {**TWO, "biases": [0.3, 0.0]}, "target.link": "z1*z2+z1"}, 400),
+        (MODEL, {"network.readout": TWO, "inputs": {"eigenvalues": [2.0, 0.5], "weights": [0.3, 0.7]}}, None),
+        (MODEL, {"network.readout": TWO, "step": [{"samples": 2.0, "learning_rate": 1.0}] * 2}, None),
     ],
 )
 def test_numbers_are_those_of_single_solves(base: Model, changes: dict[str, Any], dimension: int | None) -> None:
