@@ -20,19 +20,7 @@ from giantstep.spec.validate import SMALLEST, Number, Numbers
 
 _VARIANCE = Number("the squared norm c of a row without its spike, of readout value 1", positive=True)
 _ROUNDING = 1e-12  # what an overlap of unit vectors that was computed may exceed 1 by
-
-
-class _Overlap(Number):
-    """A number between -1 and 1; one that rounding puts beyond is 1."""
-
-    def check(self, key: str, value: object) -> float:
-        """The overlap. Raises BadInput as a number does."""
-        if isinstance(value, float) and 1.0 < abs(value) <= 1.0 + _ROUNDING:
-            value = math.copysign(1.0, value)
-        return super().check(key, value)
-
-
-_ALIGNMENT = _Overlap("the alignment gamma of spike and target", low=-1.0, high=1.0)
+_ALIGNMENT = Number("the alignment gamma of spike and target", low=-1.0, high=1.0, rounding=_ROUNDING)
 
 
 @shown_plainly

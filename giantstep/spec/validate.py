@@ -72,7 +72,8 @@ def wrong(key: str, value: object, allowed: str, hint: str = "") -> BadInput:
 class Number(Kind):
     """A finite real number within bounds; a bool is not a number, a text is not either.
 
-    ``low`` is the smallest allowed value, ``positive`` excludes zero, ``open`` excludes both bounds.
+    ``low`` is the smallest allowed value, ``positive`` excludes zero, ``open`` excludes both bounds. What is beyond a
+    bound by no more than ``rounding`` is that bound.
     """
 
     meaning: str
@@ -80,6 +81,7 @@ class Number(Kind):
     high: float = LARGEST
     positive: bool = False
     open: bool = False
+    rounding: float = 0.0
 
     def check(self, key: str, value: object) -> float:
         """The value as a float. Raises BadInput naming the key, the value and the bounds."""
@@ -90,6 +92,8 @@ class Number(Kind):
             number = float(value)
         except OverflowError:
             number = math.inf
+        if self.low - self.rounding <= number <= self.high + self.rounding:
+            number = min(max(number, self.low), self.high)
         if not (math.isfinite(number) and self.lowest <= number <= self.highest):
             raise self.outside(key, value, self.allowed)
         return number + 0.0  # -0.0 becomes 0.0: equal models print alike
