@@ -144,11 +144,11 @@ def steps(
 
 
 def _taken(model: Model, count: int, samples: float, batch: str) -> Model:
-    """The model after so many steps like its last one; batch: of those after the first."""
+    """The model after so many steps like its last one, the bulk among them; batch: of those after the first."""
     if count == 0:
         return model.replace(step=None)
     assert model.step is not None
-    one = {"samples": samples, "learning_rate": model.step.learning_rate}
+    one = {"samples": samples, "learning_rate": model.step.learning_rate, "bulk": model.step.bulk}
     return model.replace({"step": [one, *[{**one, "batch": batch}] * (count - 1)]})
 
 

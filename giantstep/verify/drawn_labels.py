@@ -41,3 +41,14 @@ def drawn(channel: Channel, s: Array, weight: Array, light: float = _LIGHT) -> I
         symbols = {name: sp.Symbol(name, real=True) for name in ("y", "s")}
         function = numpy_of(to_sympy(tree, symbols), (symbols["y"], symbols["s"]))
         yield from ((y, function(np.full_like(s, y), s)) for y in channel.values)
+
+
+def sampled(channel: Channel, s: Array, source: np.random.Generator) -> Array:
+    """A label [n] for every s [n]."""
+    if channel.name == "poisson":
+        return np.asarray(source.poisson(np.exp(s)), dtype=float)
+    uniform, below, found = source.uniform(size=len(s)), np.zeros(len(s)), np.zeros(len(s))
+    for label, probability in drawn(channel, s, np.ones(len(s))):
+        found[below <= uniform] = label
+        below += probability
+    return found

@@ -21,6 +21,7 @@ from giantstep.system.bulk_system import rows_of_blocks
 from giantstep.system.problem import Problem
 from giantstep.system.stretched_system import StretchedSystem
 from giantstep.verify.check import Check
+from giantstep.verify.drawn_labels import sampled
 
 Array = np.ndarray
 _DIMENSION, _MOST = 500, 4000  # d, and the largest number of samples
@@ -58,9 +59,11 @@ def sampled_inputs(target: Target, count: int, d: int, source: np.random.Generat
     x = source.normal(size=(count, d))
     noise = source.normal(size=(count, target.indices))
     inner = x[:, : target.indices] + math.sqrt(target.probit) * noise
+    value = link_values(target.link)(inner.T)
+    if target.channel is not None:
+        return x, sampled(target.channel, value, source)
     flip = np.where(source.uniform(size=count) < target.flips, -1.0, 1.0)
-    label = flip * link_values(target.link)(inner.T) + math.sqrt(target.noise) * source.normal(size=count)
-    return x, label
+    return x, flip * value + math.sqrt(target.noise) * source.normal(size=count)
 
 
 def stretched_checks(system: StretchedSystem) -> Iterator[Check]:

@@ -18,10 +18,12 @@ from giantstep.law.label_moments import label_moments, moments_at_nodes
 from giantstep.law.labels import label_law
 from giantstep.spec.model import Target
 from giantstep.spec.target_channel import Channel
+from giantstep.verify.trained_bulk import sampled_inputs
 
 KAPPA = np.array([-1.7, 0.2, 1.1])
 T, WEIGHT = np.polynomial.hermite_e.hermegauss(160)
 WEIGHT = WEIGHT / WEIGHT.sum()
+THREE = "exp(y*s)/(exp(-s)+1+exp(2*s))"
 CHANNELS = (Channel("logit"), Channel("probit"), Channel("binomial", 3), Channel("poisson"))
 
 
@@ -33,6 +35,9 @@ def law_of(channel: Channel, s: float) -> tuple[np.ndarray, np.ndarray]:
     if channel.name == "binomial":
         y = np.arange(channel.trials + 1)
         return y, stats.binom.pmf(y, channel.trials, expit(s))
+    if not channel.name:
+        y = np.array(channel.labels)
+        return y, np.exp(y * s) / np.exp(y * s).sum()
     y = np.array([-1.0, 1.0])
     return y, expit(y * s) if channel.name == "logit" else stats.norm.cdf(y * s)
 
@@ -68,6 +73,20 @@ def test_drawn_labels_have_the_law(channel: Channel) -> None:
     for label, chance in zip(y[:8], p[:8], strict=True):
         error = math.sqrt(chance * (1.0 - chance) / len(u))
         assert abs(np.mean(drawn == label) - chance) < 4.5 * error
+
+
+@pytest.mark.parametrize("channel", [*CHANNELS, Channel(labels=(-1.0, 0.0, 2.0), probability=THREE)], ids=str)
+def test_batches_that_verify_samples_have_the_law(channel: Channel) -> None:
+    """Labels of the rows that a trained bulk is checked with were values of the link, without the channel."""
+    source = np.random.default_rng(4)
+    target = Target("z", channel=channel)
+    x, y = sampled_inputs(target, 40_000, 2, source)
+    near = np.abs(x[:, 0] - 0.8) < 0.05
+    assert set(np.unique(y)) <= set(channel.values or np.arange(200.0))
+    for label in np.unique(y)[:4]:
+        chance = np.mean([dict(zip(*law_of(channel, s), strict=True))[label] for s in x[near, 0]])
+        error = math.sqrt(chance * (1.0 - chance) / near.sum())
+        assert abs(np.mean(y[near] == label) - chance) < 4.5 * error
 
 
 def sums_over(channel: Channel, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -139,6 +139,11 @@ CASES: dict[str, dict[str, Any]] = {
         "step": {"samples": 3.0, "learning_rate": 0.7, "bulk": "trained"},
         "network": {"activation": "z + z**2/4"},
     },
+    "labels of a channel": {
+        "target": {"link": "2*z", "channel": "logit"},
+        "step": {"samples": 3.0, "learning_rate": 1.5, "bulk": "trained"},
+        "network": {"activation": "gelu"},
+    },
     "power law": {"link": "tanh(2*z)", "inputs": POWER, "step": {"samples": 2.0, "learning_rate": 1.0}},
 }
 
@@ -163,6 +168,18 @@ def test_a_bulk_without_an_edge_is_refused() -> None:
     given = model("z + He(2,z)/2", network={"activation": "gelu"}, step={**LARGE, "bulk": "trained"})
     with pytest.raises(NotConverged, match="no edge"):
         gs.spectrum(given, dimension=600)
+
+
+def test_labels_that_a_channel_draws_are_bounded() -> None:
+    """Signs that were refused for a link without a bound. The response of the square loss is another solver's."""
+    given = model(**CASES["labels of a channel"])
+    found = gs.spectrum(given)
+    assert found.total == pytest.approx(1.0, abs=1e-6)
+    response = gs.solve(given).order_parameters["V2"].sum()
+    assert found.stieltjes(complex(-given.fit.ridge, 1e-12)).real == pytest.approx(response, rel=1e-6)
+    counts = given.replace({"target.link": "z/2", "target.channel": "poisson"})
+    with pytest.raises(NotConverged, match="no edge"):
+        gs.spectrum(counts)
 
 
 def test_label_noise_has_no_edge() -> None:

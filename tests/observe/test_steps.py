@@ -28,6 +28,19 @@ def test_points_are_solutions() -> None:
     assert found.each[0].overlaps == (0.0,)
 
 
+def test_the_bulk_is_that_of_the_last_step() -> None:
+    """The points were those of isotropic rows, whatever step.bulk said."""
+    trained = MODEL.replace({"step.bulk": "trained", "network.activation": "relu"})
+    found = gs.steps(trained, 2)
+    one, two = (found.each[number].result for number in (1, 2))
+    assert one is not None and one.test_error == gs.solve(trained).test_error
+    last = {"samples": 3.0, "learning_rate": 1.0, "bulk": "trained"}
+    several = trained.replace({"step": [{"samples": 3.0, "learning_rate": 1.0}, last]})
+    assert two is not None and two.test_error == pytest.approx(gs.solve(several).test_error, rel=1e-12)
+    isotropic = gs.steps(trained.replace({"step.bulk": "isotropic"}), 2).each[2].result
+    assert isotropic is not None and abs(isotropic.test_error / two.test_error - 1.0) > 1e-3
+
+
 def test_the_budget_is_that_of_the_steps_given() -> None:
     several = MODEL.replace({"step": [{"samples": 1.0, "learning_rate": 1.0}, {"samples": 4.0, "learning_rate": 2.0}]})
     found = gs.steps(several, 1)

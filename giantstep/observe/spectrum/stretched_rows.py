@@ -55,7 +55,7 @@ class StretchedRows:
             raise NotConverged(
                 "the spectrum of the trained bulk has no edge: residuals of the step without a bound make a few "
                 "eigenvalues of any size",
-                'use a bounded link such as tanh(2*z) or sign, or step.bulk = "isotropic"',
+                'use labels that are bounded, as of the link tanh(2*z) or sign, or step.bulk = "isotropic"',
             )
         equations, given = bulk_equations(self.problem), bulk_arrays(self.problem, _NODES)
         given = _without_tail(given) if target.noise > 0.0 else given
@@ -155,7 +155,11 @@ def _without_tail(arrays: Mapping[str, Array]) -> dict[str, Array]:
 
 
 def is_bounded(target: Target) -> bool:
-    """Whether the link is no larger far out than nearby, in random directions."""
+    """Whether labels are bounded but for Gaussian noise: by a channel, or as the link is no larger far out than nearby,
+    in random directions.
+    """
+    if target.channel is not None:
+        return bool(target.channel.values)
     draw = np.random.default_rng(0).standard_normal((target.indices, _DIRECTIONS))
     along = draw / np.sqrt((draw**2).sum(axis=0))
     nearby = np.geomspace(0.1 * _NEAR, _NEAR, 20)
