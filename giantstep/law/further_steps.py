@@ -18,6 +18,7 @@ from giantstep.law.directions import directions_of, mixing, rows_of
 from giantstep.law.label_growth import label_reach, spacing_of
 from giantstep.law.label_moments import label_moments, moments_at_nodes
 from giantstep.law.layer_state import LayerState
+from giantstep.law.mirror_images import images_of
 from giantstep.law.moments_given_kappa import LabelMoments
 from giantstep.law.rest_of_target import rest_of_target
 from giantstep.law.terms import block_terms, label_widths, link_term, noisy_terms
@@ -92,13 +93,6 @@ def gain_of_step(network: Network, before: LayerState, step: Step, target: Targe
         "the averages of a later gradient step do not settle",
         "an activation or link varies too sharply; soften it, or lower the learning rate of the steps before",
     )
-
-
-def twins_of(network: Network, before: LayerState) -> tuple[int, ...]:
-    """For each block the first one that is the same before a step."""
-    offsets = network.readout.offsets(network.initial_bias)
-    blocks = list(zip(network.readout.values, offsets, before.loadings, before.bulk_variance, strict=True))
-    return tuple(blocks.index(block) for block in blocks)
 
 
 def before_steps(network: Network, target: Target) -> LayerState:
@@ -223,7 +217,8 @@ class Layer:
     def state(self, gain: Gain, step: Step) -> LayerState:
         """The rows after the step along as few orthonormal directions as there need be, in isotropic inputs."""
         known, variance = self.moved(gain)
-        gamma, vectors = np.array(self.before.overlaps), np.column_stack([known, gain.common])
+        images = images_of(self.network)
+        gamma, vectors = np.array(self.before.overlaps), images.rows(np.column_stack([known, gain.common]))
         unknown = np.zeros((gain.common.shape[1], gamma.shape[1]))
         overlaps, blocks = np.concatenate([gamma, mixing(gamma).T, unknown]), len(vectors)
         found = directions_of(rows_of(vectors), rows_of(overlaps), ROUNDING)
@@ -234,17 +229,16 @@ class Layer:
         inside = np.concatenate([before, rest_of_target(before, gamma.shape[1])])
         places = np.block([[inside, np.zeros((len(inside), len(own)))], [np.zeros((blocks, inside.shape[1])), turn]])
         axes = np.array(found.kept).T @ places
-        alike = tuple(
-            loadings[block] for block in twins_of(self.network, self.before)
-        )  # to the last bit: nothing tells these blocks apart
-        kept = tuple(((1.0 + gain.drift) ** 2 * np.array(self.before.kept or 1.0)).tolist())
-        return LayerState(alike, reduced, tuple(variance.tolist()), rows_of(axes), rows_of(own), kept)
+        loadings = rows_of(images.rows(np.array(loadings)))  # sums of products are rounded row by row
+        kept = (1.0 + gain.drift) ** 2 * np.array(self.before.kept or 1.0)
+        variances, left = (tuple(images.numbers(each).tolist()) for each in (variance, kept))
+        return LayerState(loadings, reduced, variances, rows_of(axes), rows_of(own), left)
 
     def _noise(self, gain: Gain, step: Step, largest: float) -> tuple[Array, Array]:
         """What a sample adds to the orthonormal directions of its batch's noise [r, K], and these directions in the
         basis that the common noise is written in [K, r].
         """
-        left, sizes, turn = np.linalg.svd(gain.common)
+        left, sizes, turn = np.linalg.svd(images_of(self.network).rows(gain.common))
         kept = sizes > ROUNDING * largest
         rates = step.learning_rate / self.network.width * np.array(self.network.readout.values) / step.samples
         return (left[:, kept] / sizes[kept]).T * rates, turn[kept].T

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -51,14 +50,6 @@ class LayerState:
         overlaps, axes, count = known.overlaps(np.array(self.overlaps)), np.array(self.axes), len(known.rows)
         told = np.hstack([axes[:, :count] @ np.array(known.rows), axes[:, count:]]) if self.axes else axes
         return replace(self, overlaps=rows_of(overlaps), axes=rows_of(told) if self.axes else ())
-
-    def alike(self, blocks: Sequence[Hashable]) -> LayerState:
-        """With one and the same row for blocks that are equal [K], which rounding may have told apart."""
-        first = [blocks.index(block) for block in blocks]
-        own = tuple(tuple(row[k] for k in first) for row in self.own)
-        kept = tuple(self.kept[k] for k in first) if self.kept else ()
-        loadings, variance = tuple(self.loadings[k] for k in first), tuple(self.bulk_variance[k] for k in first)
-        return replace(self, loadings=loadings, bulk_variance=variance, own=own, kept=kept)
 
     def to_dict(self) -> dict[str, object]:
         """Lists: loadings [K][q], overlaps [q], or [q][m] for several indices, bulk_variance [K].

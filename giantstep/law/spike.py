@@ -162,15 +162,13 @@ def _states(network: Network, steps: tuple[Step, ...], target: Target) -> tuple[
     """The same in isotropic inputs."""
     found: list[LayerState] = []
     values = network.readout.values
-    biases = network.readout.biases or (network.initial_bias,) * len(values)
     for number, step in enumerate(steps):
         if number or network.readout.biases is not None:
             from giantstep.law.further_steps import before_steps  # networks are simulated without a compiler
             from giantstep.law.repeated_batch import state_after_steps
 
             start = [before_steps(network, target), *found]
-            after = state_after_steps(network, start, steps[: number + 1], target)
-            found.append(after.alike(list(zip(values, biases, strict=True))))
+            found.append(state_after_steps(network, start, steps[: number + 1], target))
             continue
         first = _after_step(network, step, target)
         of = arguments_of(network, step, target)

@@ -13,6 +13,7 @@ import numpy as np
 from generated import structured_inputs as derived
 from giantstep.law.directions import directions_of, rows_of
 from giantstep.law.layer_state import LayerState
+from giantstep.law.mirror_images import images_of
 from giantstep.law.structured_inputs import InputLaw, after_step, rest_of_target, weights_of
 from giantstep.spec.inputs_table import Inputs
 from giantstep.spec.matrix import Rows
@@ -55,7 +56,6 @@ def _after(inputs: Inputs, network: Network, before: RowsOnInputs, step: Step, t
     from giantstep.law.further_steps import (  # networks are simulated without a compiler
         check_rank,
         gain_of_step,
-        twins_of,
     )
 
     (state, law), (x, trace, theta) = before, inputs.spectrum(target.indices)
@@ -72,7 +72,9 @@ def _after(inputs: Inputs, network: Network, before: RowsOnInputs, step: Step, t
         *spike,
         *rest_of_target(spike, law.overlaps),
     )
-    means = along, np.concatenate([random, fresh], axis=1)
+    images = images_of(network)
+    means = images.rows(along), images.rows(np.concatenate([random, fresh], axis=1))
+    moved, variances = images.numbers(moved), images.numbers(variances)
     loadings, overlaps = _along_directions(means, trace, theta)
     check_rank(network, len(overlaps))
     if len(loadings) == 1 and loadings[0][0] * network.readout.values[0] < 0.0:  # one direction absorbs the sign
@@ -82,8 +84,8 @@ def _after(inputs: Inputs, network: Network, before: RowsOnInputs, step: Step, t
         spike = np.einsum("qb,bix->qix", back, means[0]), _as_few(np.einsum("qb,bkx->qkx", back, means[1]))
     else:  # any direction stands for none
         spike, overlaps = (spike[0][:1], _as_few(spike[1][:1])), rows_of(law.overlaps[:1])
-    alike = tuple(loadings[block] for block in twins_of(network, state))  # to the last bit
-    after = LayerState(alike, overlaps, tuple(variances.tolist()))
+    loadings = rows_of(images.rows(np.array(loadings)))  # sums of products are rounded row by row
+    after = LayerState(loadings, overlaps, tuple(variances.tolist()))
     return RowsOnInputs(after, _law(inputs, network, moved / variances[:, None], spike, np.array(overlaps)))
 
 

@@ -18,18 +18,19 @@ _ZERO = mpmath.mpf(10) ** -200
 
 def eliminated(
     columns: list[Column], sizes: Array, moved: Sequence[list[Column]] = ()
-) -> tuple[Any, tuple[Column, ...]]:
-    """(matrix, series): combinations of the columns by elimination with complete pivoting, the largest rest first.
+) -> tuple[Any, tuple[Column, ...], float]:
+    """(matrix, series, doubt): combinations of the columns by elimination with complete pivoting.
 
-    Columns that depend on the others have an empty series. sizes: of D_k; moved: the columns where what is rounded in
-    them is off by some roundings, each time by others: a rest that changes as much as it is, is rounding.
+    The largest rest comes first. Columns that depend on the others have an empty series. sizes: of D_k; moved: the
+    columns where what is rounded in them is off by some roundings, each time by others: a rest that changes as much as
+    it is, is rounding. doubt: by how much of itself any other changes.
     """
     series, matrix = [dict(column) for column in columns], mpmath.eye(len(columns))
     shadows = [[dict(column) for column in each] for each in moved]
     rows = sorted({row for column in columns for row in column})
     norms = {row: norm_of_powers(row[0]) * float(sizes[max(0, row[1])]) for row in rows}
     least = {row: _ZERO * max(abs(column.get(row, 0)) for column in columns) for row in rows}
-    free = list(range(len(columns)))
+    free, doubt = list(range(len(columns))), 0.0
     while free:
         entries = (
             (abs(series[c][row]) * norms[row], c, row)
@@ -41,11 +42,12 @@ def eliminated(
         if largest is None:
             break
         _, place, row = largest
+        doubt = max(doubt, *(_change(series[place], each[place], row) for each in shadows), 0.0)
         free.remove(place)
         _take_out(series, place, row, free, matrix)
         for each in shadows:
             _take_out(each, place, row, free)
-    return matrix, tuple({} if c in free else column for c, column in enumerate(series))
+    return matrix, tuple({} if c in free else column for c, column in enumerate(series)), doubt
 
 
 def _counts(column: Column, row: Row, least: dict[Row, Any]) -> bool:
@@ -54,6 +56,10 @@ def _counts(column: Column, row: Row, least: dict[Row, Any]) -> bool:
 
 def _is_known(column: Column, moved: Column, row: Row) -> bool:
     return bool(abs(moved.get(row, 0) - column[row]) < abs(column[row]))
+
+
+def _change(column: Column, moved: Column, row: Row) -> float:
+    return float(abs(moved.get(row, 0) / column[row] - 1))
 
 
 def _take_out(series: list[Column], place: int, row: Row, free: list[int], matrix: Any = None) -> None:

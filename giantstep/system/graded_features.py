@@ -17,6 +17,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, Literal
 
 import mpmath
@@ -44,6 +45,8 @@ _SURE = 1e-6  # what rounded loadings have to differ by: the direction of the di
 _NOTHING = 1e-14  # an average this small beside the function is rounding
 _DEPENDENT, _ORDER_ONE, _MOST_ROWS = 1e-14, 10.0, 60
 _ROUNDINGS, _DRAWS = 64.0 * 2.0**-53, 4  # what loadings and variances that are rounded may be off by; tries of it
+_DOUBTFUL = 1e-8  # change of a function under such roundings that is too much
+_AS_FOUND: Mapping[Block, Sequence[Any]] = MappingProxyType({})
 _TOO_CLOSE = 1e-9  # of functions of size one: six digits are left of their difference
 _EACH = {1: 81, 2: 25, 3: 13}
 
@@ -132,11 +135,15 @@ def _require_digits(blocks: Sequence[Block], near: dict[int, Block]) -> None:
     """Raise NotConverged where blocks are told apart by numbers that are rounded themselves."""
     for b, centre in near.items():
         if blocks[b] is not centre and not blocks[b].exact and 0.0 < _apart(blocks[b], centre) < _SURE:
-            raise NotConverged(
-                "the loadings of two blocks differ by little more than rounding, and at infinite dimension the readout "
-                "reads any difference",
-                "give a dimension, or make loadings equal that are nearly so",
-            )
+            raise _told_apart_by_rounding()
+
+
+def _told_apart_by_rounding() -> NotConverged:
+    return NotConverged(
+        "the loadings of two blocks differ by little more than rounding, and at infinite dimension the readout reads "
+        "any difference",
+        "give a dimension, or make loadings equal that are nearly so",
+    )
 
 
 def _cluster(blocks: Sequence[Block], centres: dict[int, Block], kind: Kind) -> Cluster:
@@ -149,17 +156,27 @@ def _cluster(blocks: Sequence[Block], centres: dict[int, Block], kind: Kind) -> 
     places, centre = tuple(sorted(columns)), next(reversed(centres.values()))
     given = [columns[place] for place in places]
     dependent = _dependent_rows(given, centre, sizes) if any(centre.loadings) else {}
-    moved = _moved_by_rounding(blocks, order, kind) if _are_polynomials(blocks) else []
-    matrix, series = eliminated([rewritten(column, dependent) for column in given], sizes, moved)
+    moved = _moved_by_rounding(blocks, centres, order, kind)
+    columns_of = [[rewritten(column, dependent) for column in each] for each in (given, *moved)]
+    matrix, series, doubt = eliminated(columns_of[0], sizes, columns_of[1:])
+    if doubt > _DOUBTFUL:
+        raise _told_apart_by_rounding()
     found = Cluster(places, centre, matrix, series, tuple(centres[b] for b in sorted(centres)), order, dependent)
     _require_independence(found)
     return found
 
 
 def _columns(
-    blocks: Sequence[Block], centres: Mapping[int, Block], order: int, kind: Kind
+    blocks: Sequence[Block],
+    centres: Mapping[int, Block],
+    order: int,
+    kind: Kind,
+    off: Mapping[Block, Sequence[Any]] = _AS_FOUND,
 ) -> tuple[dict[int, Column], Array]:
-    """The features of some blocks about their centres, by their places, and the sizes of D_k."""
+    """The features of some blocks about their centres, by their places, and the sizes of D_k.
+
+    off: roundings of averages at centres, see ``with_numbers``.
+    """
     seen, norms = kind in ("seen", "seen and norms"), kind == "seen and norms"
     rank, columns, sizes = len(blocks[0].loadings) if seen else 0, dict[int, Column](), np.ones(1)
     for b, centre in centres.items():
@@ -168,25 +185,36 @@ def _columns(
         here |= {len(blocks) + b * rank + i: expansion.slope(along=i) for i in range(rank)}
         here |= {len(blocks) * (1 + rank) + b: expansion.norm() for _ in range(norms)}
         if not any(centre.loadings):
-            here, sizes = {c: with_numbers(column, centre, order + 2) for c, column in here.items()}, np.ones(1)
+            here = {c: with_numbers(column, centre, order + 2, off.get(centre, ())) for c, column in here.items()}
+            sizes = np.ones(1)
         columns |= here
     return columns, sizes
 
 
-def _moved_by_rounding(blocks: Sequence[Block], order: int, kind: Kind) -> list[list[Column]]:
-    """The columns of polynomials with loadings and variances that are off by some roundings; none where all digits of
-    these are known. Means of a polynomial may depend on each other, which rounding would hide.
+def _moved_by_rounding(
+    blocks: Sequence[Block], centres: Mapping[int, Block], order: int, kind: Kind
+) -> list[list[Column]]:
+    """The columns with loadings, variances and averages that are off by some roundings; none where all digits of the
+    blocks are known. Means may depend on each other, as those of values u and -u of a sigmoid and a constant do, which
+    rounding would hide.
     """
-    if all(block.exact for block in blocks):
+    if all(blocks[b].exact for b in centres):
         return []
-    found, draw = [], np.random.default_rng(0)
+    found, draw, polynomials = [], np.random.default_rng(0), _are_polynomials(blocks)
+
+    def off(count: int) -> list[Any]:
+        return [_ROUNDINGS * mpmath.mpf(x) for x in draw.uniform(-1.0, 1.0, count).tolist()]
+
     for _ in range(_DRAWS):
-        moved = []
-        for block in blocks:
-            of_variance, *of_loadings = (1 + _ROUNDINGS * mpmath.mpf(x) for x in draw.uniform(-1.0, 1.0, 4).tolist())
-            loadings = tuple(x * more for x, more in zip(block.loadings, of_loadings, strict=False))
-            moved.append(replace(block, loadings=loadings, variance=block.variance * of_variance))
-        columns, _ = _columns(moved, {b: _still(block, ()) for b, block in enumerate(moved)}, order, kind)
+        moved = list(blocks)
+        for b in centres:
+            of_variance, *of_loadings = off(1 + len(blocks[b].loadings))
+            size = mpmath.norm(blocks[b].loadings)
+            loadings = tuple(x + size * more for x, more in zip(blocks[b].loadings, of_loadings, strict=True))
+            moved[b] = replace(blocks[b], loadings=loadings, variance=blocks[b].variance * (1 + of_variance))
+        about = {b: _still(moved[b], ()) if polynomials else centre for b, centre in centres.items()}
+        of_averages = {centre: off(order + 3) for centre in dict.fromkeys(centres.values())}
+        columns, _ = _columns(moved, about, order, kind, of_averages)
         found.append([columns[place] for place in sorted(columns)])
     return found
 
@@ -241,9 +269,17 @@ def _sizes(centre: Block, order: int) -> Array:
     return np.where(scaled > _NOTHING * scaled.max(), found, 0.0)
 
 
-def with_numbers(column: Column, centre: Block, order: int) -> Column:
-    """Coefficients of powers of kappa: without a spike at the centre the averages are numbers."""
-    numbers = _exact(centre, order) or averages(centre, np.array([centre.term.offset]), order)[:, 0].tolist()
+def with_numbers(column: Column, centre: Block, order: int, off: Sequence[Any] = ()) -> Column:
+    """Coefficients of powers of kappa: without a spike at the centre the averages are numbers.
+
+    off: roundings of these where they are not known to all digits, in units of the largest.
+    """
+    exact = _exact(centre, order)
+    numbers = exact or averages(centre, np.array([centre.term.offset]), order)[:, 0].tolist()
+    if off and exact is None:
+        scale = root_factorials(order) / math.sqrt(centre.variance) ** np.arange(order + 1)
+        largest = float(np.max(np.abs(numbers) / scale))
+        numbers = [x + more * largest * size for x, more, size in zip(numbers, off, scale.tolist(), strict=True)]
     summed: Column = {}
     for (powers, k), coefficient in column.items():
         summed[powers, NUMBER] = summed.get((powers, NUMBER), 0) + coefficient * mpmath.mpf(numbers[k])

@@ -1,6 +1,7 @@
 """Blocks that are one up to a sign: merged before solving, told apart again in the answer.
 
-Equal blocks have the same features. Without bias so have those of opposite values u and -u, up to a sign: with an odd
+Equal blocks have the same features. So have those of opposite values u and -u, and of opposite biases where they have
+one, up to a sign: with an odd
 activation ``mu0_-u = -mu0_u`` and ``mu1_-u = mu1_u``, with an even one ``mu0_-u = mu0_u`` and ``mu1_-u = -mu1_u``, and
 mu2 is the same. Changing the signs of the readout weights, or of the rows, makes one block the other: m_b takes the
 sign of mu0, as the overlap with the norms, zeta_b and psi_b that of mu1, Q1_bc and V1_bc the product of two of these.
@@ -106,16 +107,15 @@ def _members(blocks: tuple[Term, ...], loadings: Rows | None, opposite: bool) ->
 
 def mirror_signs(term: Term) -> tuple[float, float] | None:
     """Signs of mu0 and mu1 of the block of the opposite value; None where its features are others."""
-    if term.offset != 0.0 or term.polynomial is not None:
+    if term.polynomial is not None:
         return None
     signs: dict[str, tuple[float, float]] = {"odd": (-1.0, 1.0), "even": (1.0, -1.0)}
     return signs.get(function_kernel(term.function).PARITY)
 
 
 def _mirrored(term: Term, loadings: tuple[float, ...]) -> Kind:
-    if loadings:
-        return term, tuple(-x for x in loadings)
-    return Term(term.function, -term.scale, term.offset, term.variance), loadings  # of no polynomial
+    scale = term.scale if loadings else -term.scale  # beside loadings it is a size
+    return Term(term.function, scale, -term.offset, term.variance), tuple(-x for x in loadings)  # of no polynomial
 
 
 def parted(solution: Solution, members: Members, fraction: Array) -> Solution:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -26,7 +26,8 @@ _STEP = 2e-3
 _FIRST = 0.25  # of the search for a change of sign
 _GROWTH, _FASTER = 1.5, 4.0  # of its steps, and of those shorter than the first
 _SHORTER = 0.4  # a step that has passed a minimum
-_BESIDE = 1e-6  # next to a bias that has more features than those near it
+_SIDE = 0.01  # where both sides of zero are looked at
+BESIDE = 1e-6  # next to a bias that has other features than those near it
 _FARTHEST = 20.0
 _SETTLED = 1e-12
 _FLAT = 1e-11  # a slope or change this small, relative to the free energy, is zero
@@ -43,10 +44,11 @@ class _Point:
 
 @dataclass(frozen=True)
 class _Start:
-    """A point from which the free energy falls in a direction."""
+    """A point from which the free energy falls in a direction; or, where it ``ends`` the search, one next to zero."""
 
     point: _Point
     direction: float
+    ends: bool = False
 
 
 def solve_with_bias(
@@ -60,8 +62,7 @@ def solve_with_bias(
     middle = search.at(0.0)
     best: _Point | None = None
     for near in search.downhill(middle):
-        left, right = search.bracket(near)
-        found = search.root(left, right)
+        found = search.limit(near.point, 0.0) if near.ends else search.minimum(near)
         if best is None or _energy(found) < _energy(best) - _flat(best):  # of mirror images the positive bias
             best = found
     chosen = best or middle
@@ -95,14 +96,45 @@ class _Search:
         Nowhere from a zero that has features of its own which lower the free energy.
         """
         if self.dimension is None and is_intermediate(self.model) and frees_at_zero(self.model):
-            beside = [_Start(self.at(d * _BESIDE), d) for d in (1.0, -1.0)]
+            beside = [_Start(self.at(d * BESIDE), d) for d in (1.0, -1.0)]
             lower = [start for start in beside if _energy(start.point) < _energy(middle)]
             return tuple(start for start in lower if start.point.slope * start.direction < 0.0)
         flat = _flat(middle)
         if abs(middle.slope) > flat and not _is_even(self.problem):
             return (_Start(middle, -float(np.sign(middle.slope))),)
-        sides = [_Start(self.at(d * 0.01), d) for d in (1.0, -1.0)]
-        return tuple(start for start in sides if start.point.slope * start.direction < -flat)
+        sides = [_Start(self._beside(middle, d), d) for d in (1.0, -1.0)]
+        falls = [start for start in sides if start.point.slope * start.direction < -flat]
+        lower = [start for start in sides if _energy(start.point) < _energy(middle) - flat]
+        return tuple(falls or (replace(start, ends=True) for start in lower))
+
+    def _beside(self, middle: _Point, direction: float) -> _Point:
+        """A point to one side of zero; where the free energy is lower there and rises from it, one closer to zero.
+
+        With any bias features may have a mean that they have none of at zero, as those of an odd activation have. The
+        least free energy then is at a bias that vanishes as d grows, as the fourth root of 1/d.
+        """
+        found = self.at(_SIDE * direction)
+        while found.slope * direction > 0.0 and abs(found.bias) > BESIDE:
+            if _energy(found) >= _energy(middle) - _flat(middle):
+                break
+            found = self.at(max(abs(found.bias) / _FASTER, BESIDE) * direction)
+        return found
+
+    def limit(self, near: _Point, last: float) -> _Point:
+        """A point next to the last bias, for the limit of biases that tend to it, with what it is off by."""
+        further = self.at(last + 2.0 * (near.bias - last))
+        (test, _, _), (other, _, _) = (point.solution.observables for point in (near, further))
+        error = max(near.solution.error, abs(float(other / test) - 1.0))
+        return replace(near, solution=replace(near.solution, error=error))
+
+    def minimum(self, start: _Start) -> _Point:
+        """The minimum downhill from a start; next to it, where features have no mean there as they have beside it."""
+        left, right = self.bracket(start)
+        found = self.root(left, right)
+        if _energy(found) <= min(_energy(left), _energy(right)) + _flat(found):
+            return found
+        beside = min((self.at(found.bias + side) for side in (BESIDE, -BESIDE)), key=_energy)
+        return self.limit(beside, found.bias) if _energy(beside) < _energy(found) - _flat(found) else found
 
     def bracket(self, start: _Start) -> tuple[_Point, _Point]:
         """Two points downhill from the start between which the slope changes its sign.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -119,3 +120,38 @@ def test_even_part_of_an_odd_network() -> None:
     assert abs(result.bias) > 0.1
     assert energy(found, result.bias) < min(energy(found, f * result.bias) for f in (0.0, 0.8, 1.2))
     assert energy(found, -result.bias) == pytest.approx(result.free_energy, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("activation", "values", "step", "about"),
+    [
+        ("tanh", [1.0], None, 0.0),
+        ("tanh", [1.0, -1.0], {"samples": 3.0, "learning_rate": 0.8}, 0.0),
+        ("cos", [1.0], None, 0.5 * math.pi),
+    ],
+)
+def test_features_without_a_mean_at_one_bias(
+    activation: str, values: list[float], step: dict[str, float] | None, about: float
+) -> None:
+    """Any bias beside it gives a mean, which labels without one feel: the objective jumps down there.
+
+    It was zero that was told, which is stationary by symmetry; test errors were twice as large. As d grows the bias
+    tends to it as the fourth root of 1/d.
+    """
+    readout = {"values": values, "fractions": [1.0 / len(values)] * len(values)}
+    given = Model.from_dict(
+        {
+            "network": {"activation": activation, "width": 2.5, "bias": "trained", "readout": readout},
+            "target": {"link": "relu"},
+            "fit": {"samples": 2.2, "ridge": 0.38},
+            **({} if step is None else {"step": step}),
+        }
+    )
+    found = solve(given)
+    assert 0.0 < abs(found.bias - about) < 2e-6
+    assert found.free_energy < energy(given, about) - 0.05
+    large, larger = (solve(given, dimension=d) for d in (10**9, 10**11))
+    assert abs(large.bias - about) / abs(larger.bias - about) == pytest.approx(100.0**0.25, rel=0.02)
+    for name in ("test_error", "free_energy"):
+        limit, one, two = (getattr(result, name) for result in (found, large, larger))
+        assert (one - limit) / (two - limit) == pytest.approx(10.0, rel=0.02)

@@ -1,0 +1,90 @@
+"""Neurons that are mirror images of each other: steps move them alike, and rounding may not tell them apart.
+
+At infinite dimension the readout reads any difference of mean features: of loadings that are images but for 1e-16 it
+made test errors that were off by a fifth. Expected numbers are those of the model with one value, which has the same
+neurons up to the signs of rows and readout weights, or of a dimension at which rounding is not read.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import giantstep as gs
+from giantstep.law.mirror_images import images_of
+from giantstep.spec.errors import NotConverged
+
+FIT = {"samples": 4.0, "ridge": 0.05}
+ONE = {"samples": 3.0, "learning_rate": 0.8}
+TWO = [ONE, {"samples": 2.0, "learning_rate": 0.5}]
+SAME = [{"samples": 6.0, "learning_rate": 1.0}, {"samples": 6.0, "learning_rate": 0.5, "batch": "same"}]
+
+
+def model(activation: str, values: list[float], biases: list[float] | None = None, **tables: Any) -> gs.Model:
+    parts = np.array([0.4, 0.6, 0.3, 0.5][: len(values)])
+    readout: dict[str, Any] = {"values": values, "fractions": (parts / parts.sum()).tolist()}
+    if biases is not None:
+        readout["biases"] = biases
+    network = {"activation": activation, "width": 2.0, "readout": readout}
+    return gs.Model.from_dict({"network": network, "target": {"link": "tanh", "noise": 0.1}, "fit": FIT, **tables})
+
+
+CASES: dict[str, tuple[str, tuple[list[float], ...], tuple[list[float], ...], dict[str, Any]]] = {
+    "two steps": ("tanh", ([1.0, -1.0],), ([1.0],), {"step": TWO}),
+    "two steps, trained bulk": ("sin", ([1.0, -1.0],), ([1.0],), {"step": [ONE, {**TWO[1], "bulk": "trained"}]}),
+    "two steps on one batch": ("tanh", ([1.0, -1.0],), ([1.0],), {"step": SAME}),
+    "biases of an odd activation": ("erf", ([1.0, -1.0], [0.4, -0.4]), ([1.0], [0.4]), {"step": ONE}),
+    "biases of an even activation": ("abs", ([1.0, 1.0], [0.4, -0.4]), ([1.0], [0.4]), {"step": ONE}),
+    "structured inputs": (
+        "cos",
+        ([1.0, 1.0], [0.4, -0.4]),
+        ([1.0], [0.4]),
+        {"step": ONE, "inputs": {"eigenvalues": [2.0, 0.5], "weights": [0.4, 0.6]}},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_images_are_one_block(name: str) -> None:
+    activation, several, one, tables = CASES[name]
+    found, wanted = (gs.solve(model(activation, *values, **tables)) for values in (several, one))
+    assert found.test_error == pytest.approx(wanted.test_error, rel=1e-11)
+    assert found.train_error == pytest.approx(wanted.train_error, rel=1e-11)
+    assert np.abs(found.order_parameters["m"]).max() < 1e3
+
+
+def test_rows_that_are_their_own_images_have_no_mean() -> None:
+    """Loadings of an even activation vanish; what rounding left of them was read as a spike."""
+    given = model("quadratic", [1.0, -0.5], step=SAME, target={"link": "z + He(2,z)/2"})
+    found = gs.solve(given)
+    assert not np.any(found.steps[-1].loadings)
+    assert found.test_error == pytest.approx(gs.solve(given, dimension=10**7).test_error, rel=1e-11)
+
+
+def test_who_is_whose_image() -> None:
+    def images(*given: Any) -> tuple[list[int], list[float]]:
+        found = images_of(model(*given, step=ONE).network)
+        return found.first.tolist(), found.sign.tolist()
+
+    assert images("tanh", [1.0, -1.0, 1.0], [0.4, -0.4, -0.4]) == ([0, 0, 2], [1.0, -1.0, 1.0])
+    assert images("abs", [1.0, 1.0, -1.0], [0.4, -0.4, -0.4]) == ([0, 0, 2], [1.0, -1.0, 1.0])
+    assert images("cos", [1.0, 2.0, 1.0], [0.0, 0.3, 0.0]) == ([0, 1, 0], [0.0, 1.0, 0.0])
+    assert images("relu", [1.0, -1.0, 1.0], [0.4, -0.4, 0.4]) == ([0, 1, 0], [1.0, 1.0, 1.0])
+
+
+@pytest.mark.parametrize("activation", ["tanh(z)+0.3", "sigmoid"])
+def test_images_up_to_a_constant(activation: str) -> None:
+    """Of four mean features f, c - f, g and c - g three are independent: rounding made a fourth, with m of 1e18."""
+    given = model(activation, [1.0, -1.0, 0.5, -0.5], [0.3, -0.3, 0.2, -0.2], step={**ONE, "learning_rate": 1.5})
+    found, large = gs.solve(given), gs.solve(given, dimension=10**12)
+    assert np.abs(found.order_parameters["m"]).max() < 1e4
+    assert found.test_error == pytest.approx(large.test_error, rel=1e-7)
+
+
+def test_what_rounding_nearly_hides_is_refused() -> None:
+    """Values that are opposite to 1e-9: steps know their loadings to fewer digits than the difference has."""
+    given = model("tanh", [1.0, -1.0 - 1e-9], step=[{**step, "learning_rate": 0.05} for step in TWO])
+    with pytest.raises(NotConverged, match="differ by little more than rounding"):
+        gs.solve(given)
