@@ -12,9 +12,10 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from scipy.special import roots_hermitenorm
 
-from giantstep.law.directions import mixing
+from derive.language.grammar import shorten
+from giantstep.law.directions import mixing, rows_of
+from giantstep.law.label_moments import label_moments
 from giantstep.law.moments_given_kappa import moments_given_kappa
 from giantstep.law.multi_index_labels import has_kinks
 from giantstep.observe.finite_system import at_dimension, checked_simulation
@@ -22,7 +23,7 @@ from giantstep.observe.learned_points import LearnedPoints, simulated_points
 from giantstep.observe.output_law import Output, moments_along, spike_lines, target_line
 from giantstep.simulate.system import SystemKind
 from giantstep.spec.counts import checked_count
-from giantstep.spec.errors import BadInput
+from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.given import takes_model
 from giantstep.spec.jumps import Jump, jumps, jumps_between
 from giantstep.spec.kernels import coefficients
@@ -37,7 +38,9 @@ from giantstep.system.result import Result
 from giantstep.system.solve import solve
 
 Array = np.ndarray
-_OTHERS = 40  # nodes of each of the other indices of a target of two; fewer of three and four
+# change of a target of more than two indices, beside its size, on nodes that are twice as dense, which leaves about the
+# square of that; how often
+_SETTLED, _MOST_HALVINGS = 1e-4, 2
 _ROUNDING = 1e-14  # beside the size of output and target
 
 
@@ -214,9 +217,26 @@ def _target(target: Target, overlaps: Array, at: Array) -> Array:
         return np.asarray(link_values(target.mean_link)(overlaps[:, None] * at))
     if target.indices == 1:
         return np.asarray(coefficients(target.mean_link, overlaps[0] * at, float(rest[0, 0]) ** 2)[0])
+    if target.indices == 2:
+        moments = moments_given_kappa(target.mean_link, overlaps[None], at[:, None], 0.0, 1, False, adaptive=True)
+        return np.asarray(moments.mean)
     if has_kinks(target.mean_link):
         return np.asarray(moments_given_kappa(target.mean_link, overlaps[None], at[:, None], 0.0, 1, False).mean)
-    return _averaged(target, overlaps, rest, at)
+    return _settled(target.mean_link, overlaps, at)
+
+
+def _settled(link: str, overlaps: Array, at: Array) -> Array:
+    """The average of a smooth link of more than two indices, on more nodes until they agree. Raises NotConverged."""
+    before = np.full(len(at), np.nan)
+    for finer in range(_MOST_HALVINGS + 1):
+        found = label_moments(Target(link), rows_of(overlaps[None]), at[:, None], 0.0, finer, False).mean
+        if np.max(np.abs(found - before)) <= _SETTLED * np.max(np.abs(found)):
+            return np.asarray(found)
+        before = found
+    raise NotConverged(
+        f"the average of the target {shorten(link)} along a direction does not settle",
+        "use a smoother link, or one of fewer indices",
+    )
 
 
 def _jumps(target: Target, overlaps: Array) -> tuple[Jump, ...]:
@@ -226,14 +246,3 @@ def _jumps(target: Target, overlaps: Array) -> tuple[Jump, ...]:
     if overlaps[0] > 0.0:
         return jumps(target.mean_link)
     return tuple((-place, after, before) for place, before, after in reversed(jumps(target.mean_link)))
-
-
-def _averaged(target: Target, along: Array, across: Array, at: Array) -> Array:
-    """E over n ~ N(0, 1) of the link at along * s + across n, for every s; the links of several indices are smooth."""
-    directions = across.shape[1]
-    x, weight = roots_hermitenorm(_OTHERS if directions == 1 else 32 if directions == 2 else 24 - 4 * (directions - 3))
-    grid = np.array(list(product(x, repeat=directions))).T
-    weights = np.prod(np.array(list(product(weight / weight.sum(), repeat=directions))), axis=1)
-    values = link_values(target.mean_link)
-    shift = across @ grid
-    return np.array([weights @ values(along[:, None] * s + shift) for s in at])
