@@ -141,7 +141,7 @@ def tune(
     with progress_of(progress) as told:
         search.told = told
         before = search.value_of(model)
-        points = search.refined_points(search.starts())
+        points = search.refined_points([*search.starts(), *search.given()])
     best = min(points, key=lambda found: found.value, default=None)
     if best is None:
         raise NotConverged(
@@ -231,6 +231,14 @@ class _Search:
             raise self._nothing()
         local.sort(key=lambda place: float(errors[place]))
         return [np.array([axis[i] for axis, i in zip(axes, place, strict=True)]) for place in local[:_REFINED]]
+
+    def given(self) -> list[Array]:
+        """The model as it is, where it lies within the ranges: between the points of the grid it may be better."""
+        values = np.array([self.model.number_at(key) for key in self.keys])
+        if not np.all(values > 0.0):
+            return []
+        logs, (low, high) = np.log(values), self.bounds.T
+        return [logs] if np.all((logs >= low) & (logs <= high)) else []
 
     def _nothing(self) -> BadInput | NotConverged:
         """Why nothing is solved on the grid: the first refusal, of its kind."""

@@ -56,6 +56,20 @@ def test_two_keys_together_beat_each_alone() -> None:
     assert bound(both.model, "lower").value <= both.test_error <= bound(both.model, "upper").value
 
 
+def test_the_optimum_is_no_worse_than_the_model_given() -> None:
+    """A grid of nine points in each direction stepped over the valley that the model lies in."""
+    given = gs.Model.from_dict(
+        {
+            "network": {"activation": "relu", "width": 3.26},
+            "target": {"link": "sign", "noise": 0.2},
+            "fit": {"samples": 2.37, "ridge": 0.54},
+            "step": {"samples": 12.9, "learning_rate": 1.0},
+        }
+    )
+    found = tune(given, ["fit.ridge", "step.learning_rate"])
+    assert found.before is not None and found.value < found.before
+
+
 def test_another_loss_is_tuned_by_its_misclassification() -> None:
     given = gs.Model.from_toml("examples/logistic_flips.toml")
     found = tune(given, ranges={"fit.ridge": (1e-2, 1e2)})
