@@ -141,7 +141,7 @@ def tune(
     with progress_of(progress) as told:
         search.told = told
         before = search.value_of(model)
-        points = search.refined_points([*search.starts(), *search.given()])
+        points = search.refined_points(search.starts(before))
     best = min(points, key=lambda found: found.value, default=None)
     if best is None:
         raise NotConverged(
@@ -213,8 +213,11 @@ class _Search:
             self.refusal = self.refusal or error
             return None
 
-    def starts(self) -> list[Array]:
-        """The best local minima of the grid. Raises NotConverged where nothing is solved on it."""
+    def starts(self, before: float | None) -> list[Array]:
+        """The best local minima of the grid, and the model as it is where that is better: ``before`` is its objective.
+
+        Raises NotConverged where nothing is solved on the grid.
+        """
         points = _POINTS[len(self.keys) - 1]
         axes = [np.linspace(low, high, points) for low, high in self.bounds]
         errors = np.full((points,) * len(axes), np.inf)
@@ -230,10 +233,11 @@ class _Search:
         if not local:
             raise self._nothing()
         local.sort(key=lambda place: float(errors[place]))
-        return [np.array([axis[i] for axis, i in zip(axes, place, strict=True)]) for place in local[:_REFINED]]
+        found = [np.array([axis[i] for axis, i in zip(axes, place, strict=True)]) for place in local[:_REFINED]]
+        return [*found, *self._given()] if before is not None and before < errors.min() else found
 
-    def given(self) -> list[Array]:
-        """The model as it is, where it lies within the ranges: between the points of the grid it may be better."""
+    def _given(self) -> list[Array]:
+        """The model as it is, where it lies within the ranges."""
         values = np.array([self.model.number_at(key) for key in self.keys])
         if not np.all(values > 0.0):
             return []

@@ -194,12 +194,14 @@ def sign_link(link: str, channel: Channel) -> str:
 @lru_cache(maxsize=256)
 def _composed(link: str, function: str) -> str:
     """A function of s at s = link(z), as text. Raises BadInput where it is too long."""
-    node = substituted(parse_moment(function), {PARAMETER: link_of(link).node})
-    text = canonical(node)
     try:
-        return link_of(text).text
+        return link_of(canonical(substituted(parse_moment(function), {PARAMETER: link_of(link).node}))).text
     except ExpressionError as error:
-        raise BadInput(f"{_KEY} with target.link = {shorten(link)}: {error.message}", error.hint) from None
+        raise BadInput(
+            f"{_KEY} with target.link = {shorten(link)}: of the moments of the label, sums over all labels, "
+            f"{error.message}",
+            f"{error.hint}: give fewer labels, or a shorter probability",
+        ) from None
 
 
 @lru_cache(maxsize=64)

@@ -150,7 +150,10 @@ def _table(given: Link, target: Target) -> tuple[HermiteTable, str, float]:
     link, degree = _widened(given, target.probit), _DEGREE[given.indices]
     square = explained(link, np.eye(link.indices), link.indices)
     if square == 0.0:
-        raise BadInput(f"target.link = {link.text!r} is zero", "give a link that varies")
+        raise BadInput(
+            f"the mean label {link.text!r} is zero: nothing in it can be learned",
+            "give a link that varies, or a channel whose mean depends on it",
+        )
 
     def by_rules(link: Link) -> Tensors | None:
         return hermite_tensors(_widened(link, target.probit), degree, square)

@@ -76,8 +76,9 @@ class GiantSteps:
             batch = "" if step == 0 else f"{found.batches[step - 1]}"
             rows.append((str(step), batch, *(_with_error(m, e) for m, e in zip(means, errors, strict=True))))
         return [
-            "Simulated overlaps of the neurons with the target's directions (root mean square), "
-            f"d = {found.dimension}, p = {found.width}, {self.seeds} seeds",
+            "Simulated overlaps of the neurons with the target's directions (root mean square), each beside what a row "
+            f"has apart from the others; d = {found.dimension}, p = {found.width}, {self.seeds} seeds",
+            "Correlation loss, rows of length one before every step, readout weights that are all the same",
             f"n = {self.samples:g} d^l, eta = {self.rate:g} p d^((l-1)/2) at a step of order l",
             "",
             *columns([*rows, ("chance", "", *(f"{value:.3f}" for value in self.chance))]),

@@ -133,13 +133,20 @@ class Learnability(Pictured):
 
     @property
     def information_exponent(self) -> int | None:
-        """The order of the first tensor that is not zero [BGJ19]; None for a constant."""
+        """The order of the first tensor that is not zero [BGJ19]; None where there is none up to ``degree``."""
         return self.stages[0].order if self.stages else None
 
     @property
     def leap(self) -> int | None:
-        """The largest order of a stage [ABB23]; None for a constant."""
+        """The largest order of a stage [ABB23]; None where there is none."""
         return max((stage.order for stage in self.stages), default=None)
+
+    def _order(self, value: int | None) -> str:
+        """An order, or why there is none."""
+        if value is not None:
+            return str(value)
+        constant = self.complete or self.norm_beyond == 0.0
+        return "none: the target is constant" if constant else f"none: no tensor up to degree {self.degree} counts"
 
     @property
     def error(self) -> float:
@@ -166,8 +173,8 @@ class Learnability(Pictured):
         seen = [] if self.seen is None else [(f"{self.activation} finds all", "yes" if self.sees_all else "no")]
         return [
             ("target", self.link),
-            ("information exponent", _or_none(self.information_exponent)),
-            ("leap", _or_none(self.leap)),
+            ("information exponent", self._order(self.information_exponent)),
+            ("leap", self._order(self.leap)),
             ("giant steps find", stages or "nothing"),
             *seen,
         ]
@@ -215,8 +222,8 @@ class Learnability(Pictured):
         zero = "" if self.rule == "polynomial" else f"; zero to within {self.zero:.0e} of sqrt(E f^2)"
         lines = [
             f"target                {self.link}",
-            f"information exponent  {_or_none(self.information_exponent)}",
-            f"leap                  {_or_none(self.leap)}",
+            f"information exponent  {self._order(self.information_exponent)}",
+            f"leap                  {self._order(self.leap)}",
             f"Hermite tensors       {_RULES[self.rule]}{zero}{looked}",
         ]
         if self.rounded > 0.0:
@@ -295,7 +302,3 @@ def _from(samples: float) -> str:
     if samples == 0.0:
         return "something from any number of samples n of order d"
     return "nothing with n of order d" if math.isinf(samples) else f"something from n > {samples:.6g} d samples"
-
-
-def _or_none(value: int | None) -> str:
-    return "none: the target is constant" if value is None else str(value)

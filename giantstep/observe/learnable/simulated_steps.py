@@ -44,7 +44,10 @@ def simulate_steps(
             "choose an activation without jumps",
         )
     if not theory.stages:
-        raise BadInput(f"target.link = {theory.link!r} is constant: there is nothing to find", "give another link")
+        raise BadInput(
+            f"target.link = {theory.link!r} has no direction that is found up to degree {theory.degree}",
+            "give another link, or a larger degree",
+        )
     orders = _orders(theory, steps)
     system = GiantStepSystem(
         activation=numpy_function(activation),
