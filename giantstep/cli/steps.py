@@ -70,18 +70,18 @@ def table(found: gs.Steps) -> str:
 
 
 def _cells(point: gs.StepsPoint) -> str:
-    overlap = " ".join(f"{value:.4f}" for value in point.overlaps)
     if point.result is None:
-        return f"{overlap:>12} {'-':>14} {'-':>14}"
+        return f"{'-':>12} {'-':>14} {'-':>14}"
+    overlap = " ".join(f"{value:.4f}" for value in point.overlaps)
     return f"{overlap:>12} {point.result.test_error:>14.9g} {point.result.train_error:>14.9g}"
 
 
 def _measured(point: gs.StepsPoint) -> str:
     """What simulated networks have in the place of the same cells."""
     run = point.simulation
-    if run is None or point.measured is None:
+    if run is None:
         return f"{'':>12} {'':>14} {'':>14}"
-    overlap = " ".join(f"{value:.4f}" for value in point.measured.mean(axis=0))
+    overlap = "" if point.measured is None else " ".join(f"{value:.4f}" for value in point.measured.mean(axis=0))
     names = ("test_error", "train_error")
     errors = (f"{run.mean(name).item():.4g} ({run.standard_error(name).item():.1g})" for name in names)
     return f"{overlap:>12} " + " ".join(f"{words:>14}" for words in errors)

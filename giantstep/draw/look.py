@@ -17,7 +17,9 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.backend_bases import RendererBase
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.cbook import is_math_text
 from matplotlib.figure import Figure
+from matplotlib.mathtext import MathTextParser
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from derive.language.grammar import did_you_mean, shorten
@@ -64,7 +66,7 @@ def plain_log_ticks(axis: Axis, text: Callable[[float], str] = "{:g}".format) ->
 class Look:
     """title: in place of the model's line; xlog, ylog: logarithmic axes or not; size: inches; style: of Matplotlib.
 
-    None leaves what the figure has. Raises BadInput for a size or a style that is none.
+    None leaves what the figure has. Raises BadInput for a size, a style or a formula in the title that is none.
     """
 
     title: str | None = None
@@ -79,12 +81,16 @@ class Look:
                 checked_flag(name, getattr(self, name))
         if self.size is not None and not _is_size(self.size):
             raise BadInput(
-                f"the size {shorten(self.size)} is not allowed", "give width and height in inches, as 5.4, 4"
+                f"the size {shorten(self.size)} is not allowed",
+                f"give width and height in inches, at most {_LARGEST:g}, as 5.4, 4",
             )
         if self.style is not None and self.style not in style.library:
             known = tuple(style.available)
             hint = did_you_mean(self.style, known) if isinstance(self.style, str) else ""
             raise BadInput(f"there is no style {shorten(self.style)}", f"{hint}styles are {', '.join(known)}")
+
+        if self.title is not None and is_math_text(str(self.title)):
+            _require_formula(str(self.title))
 
     @contextmanager
     def context(self) -> Iterator[None]:
@@ -115,6 +121,18 @@ class Look:
             found.suptitle(title)
         else:
             panels[0].set_title(title, loc="left")
+
+
+def _require_formula(title: str) -> None:
+    """Raise BadInput for a formula between two signs $ that cannot be set."""
+    try:
+        MathTextParser("path").parse(title)
+    except ValueError as error:
+        raise BadInput(
+            f"the title {shorten(title)} has a formula between its signs $ that cannot be set: "
+            f"{str(error).strip().splitlines()[-1]}",
+            "mend it, or write \\$ for the sign itself",
+        ) from None
 
 
 def _is_size(size: object) -> bool:

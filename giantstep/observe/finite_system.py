@@ -120,9 +120,20 @@ def finite_system(model: Model, what: SystemKind) -> FiniteSystem:
         spiked["spike"] = (spike[0], nothing, spike[2])  # loadings and overlaps take the place of the first two
         spiked |= {"loadings": given.loadings, "overlaps": given.overlaps}
     if what == "gaussian":
+        _require_values(model)
         loadings = None if given is None else given.loadings
         spiked["coefficients"] = _coefficients(model, spike[0], spike[2], loadings)
     return FiniteSystem(**{**_fields(system), **spiked})
+
+
+def _require_values(model: Model) -> None:
+    """Raise BadInput for a density of readout values where coefficients stand in a table for each value."""
+    if model.network.readout.continuous:
+        raise BadInput(
+            "what = 'gaussian' has the coefficients of each readout value, and network.readout.density gives every "
+            "neuron one of its own",
+            'simulate what = "srf" or "network", or give values and fractions',
+        )
 
 
 def _fields(system: FiniteSystem) -> dict[str, Any]:

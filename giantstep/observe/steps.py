@@ -30,10 +30,11 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class StepsPoint:
-    """A network after some steps, each on samples = n0/d of its own: the solution, or in words why there is none.
+    """A network after some steps, each on samples = n0/d of its own: the solution, or in words why there is none, or no
+    simulation.
 
-    overlaps: of every theta_i the length of its part in the span of the rows' means. simulation: networks of some
-    dimension, with measured overlaps [seed, index].
+    overlaps: of every theta_i the length of its part in the span of the rows' means, nan where that is not known.
+    simulation: networks of some dimension, with measured overlaps [seed, index] where the theory has that span.
     """
 
     steps: int
@@ -46,13 +47,14 @@ class StepsPoint:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers; None for what is not known."""
-        found: dict[str, Any] = {"steps": self.steps, "samples": self.samples, "overlaps": list(self.overlaps)}
+        overlaps = [value if math.isfinite(value) else None for value in self.overlaps]
+        found: dict[str, Any] = {"steps": self.steps, "samples": self.samples, "overlaps": overlaps}
         for name in ("test_error", "train_error"):
             found[name] = None if self.result is None else getattr(self.result, name)
-        if self.simulation is not None and self.measured is not None:
+        if self.simulation is not None:
             shown = self.simulation.to_dict()
             found["simulation"] = {name: shown[name] for name in ("test_error", "train_error", "dimension", "seeds")}
-            found["simulation"]["overlaps"] = self.measured.mean(axis=0).tolist()
+            found["simulation"]["overlaps"] = None if self.measured is None else self.measured.mean(axis=0).tolist()
         return found | ({"reason": self.reason} if self.reason else {})
 
 
@@ -153,19 +155,26 @@ def _taken(model: Model, count: int, samples: float, batch: str) -> Model:
 
 
 def _point(model: Model, simulated: tuple[int | None, int, int]) -> StepsPoint:
-    dimension, seeds, seed = simulated
     count, samples = len(model.steps), model.step.samples if model.step is not None else 0.0
+    run, reason = _networks(model, *simulated)
     try:
-        run = None
-        if dimension is not None and seeds:
-            run = simulate(model, dimension=dimension, seeds=seeds, seed=seed, what="network")
-        result = solve(model if run is None else run.model, dimension=dimension)
+        result = solve(model if run is None else run.model, dimension=simulated[0])
     except GiantstepError as error:
-        return StepsPoint(count, samples, (math.nan,) * model.target.indices, None, error.message)
+        return StepsPoint(count, samples, (math.nan,) * model.target.indices, None, error.message, run)
     states = result.steps
     overlaps = _overlaps(states[-1]) if states else (0.0,) * model.target.indices
     measured = None if run is None else _measured(run, states)
-    return StepsPoint(count, samples, overlaps, result, "", run, measured)
+    return StepsPoint(count, samples, overlaps, result, reason, run, measured)
+
+
+def _networks(model: Model, dimension: int | None, seeds: int, seed: int) -> tuple[Simulation | None, str]:
+    """Simulated networks, or none and why."""
+    if dimension is None or not seeds:
+        return None, ""
+    try:
+        return simulate(model, dimension=dimension, seeds=seeds, seed=seed, what="network"), ""
+    except GiantstepError as error:
+        return None, error.message
 
 
 def _overlaps(state: LayerState) -> tuple[float, ...]:

@@ -307,8 +307,11 @@ def check_probabilities(channel: Channel, link: str) -> None:
         if bad.any():
             at = int(np.argmin(np.where(bad, np.abs(s), np.inf)))
             shown, place = ", ".join(f"{p:.4g}" for p in found[:, at][:4]), float(s[at]) + 0.0
+            hint = "give the probability of each label y as a function of s, as sigmoid(y*s) for labels -1 and 1"
+            if np.isnan(found[:, at]).any():
+                hint = "write it without 0/0 far out, as sigmoid(a-b) for exp(a)/(exp(a)+exp(b))"
             raise BadInput(
                 f"{_KEY}.probability = {shorten(channel.probability)}: at s = {place:.4g} the probabilities of the "
                 f"labels are {shown}{', ...' * (len(labels) > 4)}, which {words}",
-                "give the probability of each label y as a function of s, as sigmoid(y*s) for labels -1 and 1",
+                hint,
             )

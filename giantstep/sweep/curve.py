@@ -201,7 +201,7 @@ def _solve(plan: _Plan, table: _Table, work: _Work, stage: str) -> None:
     """Theory at every row; at the sizes of the dimension for the stage "finite size"."""
     dimension = plan.dimension if stage == "finite size" else None
     units = (
-        (row, SolveUnit(plan.base, changes, dimension, plan.tolerance, path, stage))
+        (row, SolveUnit(plan.base, changes, dimension, plan.tolerance, path, stage, whole=True))
         for row, changes, path in plan.points(dimension)
     )
     for done, (row, outcome) in enumerate(run_units(units, work.store, work.executor, _CHUNK), 1):

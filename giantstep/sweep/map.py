@@ -26,7 +26,7 @@ from giantstep.sweep.checkpoint import Checkpoint, Outcome
 from giantstep.sweep.dataset import Column, Dataset, versions
 from giantstep.sweep.grid import AxisLike, Changes, Grid, Sweep, grid_of
 from giantstep.sweep.measured import names_of
-from giantstep.sweep.tasks import SolveUnit, Unit, model_at, named, run_units
+from giantstep.sweep.tasks import SolveUnit, Unit, named, run_units
 from giantstep.sweep.tasks import told as with_metrics
 from giantstep.sweep.workers import compile_once, executor_of
 
@@ -142,7 +142,7 @@ class TuneUnit:
     def run(self) -> Outcome:
         """Errors, and the value of the key."""
         try:
-            model = model_at(self.base, self.changes, self.dimension)
+            model = self.base.replace(dict(self.changes))
             best = tune(model, self.over, dimension=self.dimension, tolerance=self.tolerance)
         except NotConverged as error:
             return Outcome("not_converged", reason=str(error))

@@ -55,15 +55,9 @@ class Unit(Protocol):
         """Name in a checkpoint."""
 
 
-def model_at(base: Model, changes: Changes, dimension: int | None) -> Model:
-    """The model of a point; with a dimension, at the whole-number sizes nearest to it. Raises BadInput."""
-    model = base.replace(dict(changes))
-    return model if dimension is None else at_dimension(model, dimension)
-
-
 @dataclass(frozen=True)
 class SolveUnit:
-    """One solve: ``base`` with ``changes``; with ``dimension``, at the whole-number sizes nearest to it.
+    """One solve: ``base`` with ``changes``; whole: at the sizes of networks of the dimension, which are whole numbers.
 
     path: the points that lead to this one; stage: of the sweep, what it is solved for.
     """
@@ -74,6 +68,7 @@ class SolveUnit:
     tolerance: float
     path: Path = Path()
     stage: str = "theory"
+    whole: bool = False
 
     def run(self) -> Outcome:
         """Errors, spike and order parameters."""
@@ -85,7 +80,9 @@ class SolveUnit:
         leaders = Leaders()
         for place, changes in self.path.points(self.changes):
             try:
-                model = model_at(self.base, changes, self.dimension)
+                model = self.base.replace(dict(changes))
+                if self.whole and self.dimension is not None:
+                    model = at_dimension(model, self.dimension)
             except BadInput as error:
                 yield Outcome("impossible", reason=str(error))
                 continue
@@ -102,6 +99,7 @@ class SolveUnit:
     def key(self) -> str:
         """The model is named by its base and the changes: cheaper than building it."""
         what: dict[str, Any] = {"changes": self.changes, "dimension": self.dimension, "tolerance": self.tolerance}
+        what |= {} if self.dimension is None else {"whole": self.whole}
         led = {"path": [self.path.key, self.path.before]} if self.path.before else {}
         return named(self.base, {"solve": None, **what, **led}, self.stage)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 
@@ -60,6 +61,21 @@ def test_steps_on_one_batch_beside_fresh_ones(tmp_path: Path) -> None:
     assert found.shared[3].result is not None
     gs.plot(found, tmp_path / "steps.png")
     assert (tmp_path / "steps.png").stat().st_size > 10_000
+
+
+def test_networks_where_there_is_no_theory_and_the_other_way_round() -> None:
+    """Each is told where the other cannot be; JSON has no nan."""
+    again = {"samples": 3.0, "learning_rate": 1.0, "batch": "same"}
+    given = MODEL.replace({"step": [{**again, "batch": "fresh"}, again]})
+    found = gs.steps(given, 3, dimension=60, seeds=2)
+    last = found.each[3]
+    assert last.result is None and last.simulation is not None and last.measured is None
+    told = json.loads(found.to_json(), parse_constant=lambda name: pytest.fail(name))["each"][3]
+    assert told["overlaps"] == [None] and told["simulation"]["overlaps"] is None
+    assert told["simulation"]["test_error"]["mean"] > 0.0
+    few = gs.steps(MODEL.replace({"step.samples": 1e-3}), 1, dimension=50, seeds=2)
+    assert few.each[1].result is not None and few.each[1].simulation is None
+    assert "cannot be run" in few.each[1].reason and "cannot be run" in table(few)
 
 
 def test_simulated_points(tmp_path: Path) -> None:

@@ -104,6 +104,12 @@ def test_looks_of_a_wrong_kind_are_named() -> None:
             Look(**look)
 
 
+def test_titles_whose_formula_cannot_be_set_are_refused_before_the_work() -> None:
+    with pytest.raises(gs.BadInput, match="cannot be set"):
+        Look(title=r"$\frac{$")
+    assert Look(title="costs 3$").title and Look(title=r"$\alpha_0$").title
+
+
 def test_a_choice_of_points_is_a_dictionary() -> None:
     with pytest.raises(gs.BadInput, match="choices = 3"):
         gs.solve_many(MODEL, {"fit.ridge": [0.1]}).sel(3)

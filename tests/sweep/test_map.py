@@ -45,6 +45,14 @@ def test_points_are_those_of_solve(model: gs.Model, found: gs.Map) -> None:
     assert columns.numbers("fit.samples")[: len(x)].tolist() == list(x)  # x runs fastest
 
 
+def test_a_dimension_adds_the_correction_and_rounds_no_key(model: gs.Model) -> None:
+    """Numbers stood beside other samples and widths than those that they were of."""
+    found = gs.map(model, "fit.samples=0.761,0.77", "network.width=0.3162,0.3167", refine=0, dimension=300)
+    for row in range(4):
+        alone = gs.solve(model.replace(dict(found.dataset.grid.changes(row))), dimension=300)
+        assert found.dataset.numbers("test_error")[row] == alone.test_error
+
+
 def test_lines_are_added_where_the_error_changes(model: gs.Model, found: gs.Map) -> None:
     coarse = gs.map(model, X, Y, refine=0)
     assert set(coarse.y.values) < set(found.y.values)
