@@ -140,8 +140,8 @@ def _require_digits(blocks: Sequence[Block], near: dict[int, Block]) -> None:
 
 def _told_apart_by_rounding() -> NotConverged:
     return NotConverged(
-        "the loadings of two blocks differ by little more than rounding, and at infinite dimension the readout reads "
-        "any difference",
+        "loadings or bulk variances of two blocks differ by little more than rounding, and at infinite dimension the "
+        "readout reads any difference",
         "give a dimension, or make loadings equal that are nearly so",
     )
 
