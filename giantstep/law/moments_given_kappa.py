@@ -40,7 +40,7 @@ _TOGETHER = 256  # kappa of which moments are taken at a time
 _AT_A_TIME = 1 << 21  # nodes of kappa and label of three indices and more
 _COARSEST, _STEPS = (64, 24), 6  # trapezoids and nodes of a panel at first; factors of the root of two that follow
 _PLACES, _AGREE = 5, 2e-12  # kappa at which moments settle, and what fewer nodes may change them by
-_MOST_HALVINGS = 3  # of the nodes of two indices
+_MOST_HALVINGS = 5  # of the nodes of two indices
 _ROUGH = 15 / 16  # of the nodes, for the estimate of their error
 
 
