@@ -23,7 +23,10 @@ from robustness import arguments, drawn, random_model
 from robustness_losses import random_loss_model
 from wide_domain import widened
 
+from derive.language.catalogue import lookup
+from derive.language.grammar import parse
 from derive.language.loss_catalogue import REGISTERED as LOSSES
+from derive.language.parity import parity
 from giantstep.spec.errors import GiantstepError
 from giantstep.spec.model import Model
 from giantstep.system.result import Result
@@ -94,6 +97,32 @@ def halved(data: Data, draw: random.Random) -> Other | None:
     if fractions is None:
         return None
     fractions[at : at + 1] = [part * fractions[at], (1.0 - part) * fractions[at]]
+    return Other(found, SCALES)
+
+
+def imaged(data: Data, draw: random.Random) -> Other | None:
+    """Some neurons as their mirror images: of an odd activation those of (-u, -b), of an even one those of (u, -b), or
+    of (-u, -b) around a spike that is given.
+    """
+    readout, bias, spike = data["network"]["readout"], data["network"].get("bias", 0.0), data.get("spike", {})
+    of_activation = parity(parse(lookup(data["network"]["activation"]).expression))
+    half = halved(data, draw)
+    if half is None or of_activation is None or "penalty" in data["fit"] or not isinstance(bias, float):
+        return None
+    if bias and any("bulk" in step for step in _steps(data)):
+        return None
+    found, old = half.data, readout["values"]
+    new = found["network"]["readout"]["values"]
+    at = next(k for k in range(len(new)) if new[:k] + new[k + 1 :] == old)
+    sign = 1.0 if of_activation == 1 and not spike else -1.0
+    new[at] *= sign
+    if bias or "biases" in readout:
+        biases = [bias + own for own in found["network"]["readout"].get("biases", [0.0] * len(new))]
+        biases[at] *= -1.0
+        found["network"]["readout"]["biases"] = biases
+        found["network"]["bias"] = 0.0
+    if "loadings" in spike:
+        found["spike"]["loadings"][at] = [-x for x in found["spike"]["loadings"][at]]
     return Other(found, SCALES)
 
 
@@ -211,6 +240,7 @@ RELATIONS: dict[str, Callable[[Data, random.Random], Other | None]] = {
         turned,
         mirrored,
         halved,
+        imaged,
         exchanged,
         louder,
         other_units,
