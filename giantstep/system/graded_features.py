@@ -42,7 +42,8 @@ _RADIUS, _RADIUS_OF_SEVERAL = 0.5, 0.1  # of a cluster: the expansion converges 
 _RESOLVED, _FIRST = 1e-18, 4
 _CANCELS, _FEW_DIGITS = 0.03, 1e-7  # of the size of a function: all averages, or one of them, has too few digits
 _SURE = 1e-6  # what rounded loadings have to differ by: the direction of the difference has ten digits then
-_NOTHING = 1e-14  # an average this small beside the function is rounding
+# an average this small beside the function is rounding; where it is known to many digits
+_NOTHING, _NOTHING_OF_MANY = 1e-14, 1e-30
 _DEPENDENT, _ORDER_ONE, _MOST_ROWS = 1e-14, 10.0, 60
 _ROUNDINGS, _DRAWS = 64.0 * 2.0**-53, 4  # what loadings and variances that are rounded may be off by; tries of it
 _DOUBTFUL = 1e-8  # change of a function under such roundings that is too much
@@ -159,7 +160,7 @@ def _cluster(blocks: Sequence[Block], centres: dict[int, Block], kind: Kind) -> 
     moved = _moved_by_rounding(blocks, centres, order, kind)
     columns_of = [[rewritten(column, dependent) for column in each] for each in (given, *moved)]
     matrix, series, doubt = eliminated(columns_of[0], sizes, columns_of[1:])
-    if doubt > _DOUBTFUL:
+    if doubt > _DOUBTFUL and not all(blocks[b].exact for b in centres):
         raise _told_apart_by_rounding()
     found = Cluster(places, centre, matrix, series, tuple(centres[b] for b in sorted(centres)), order, dependent)
     _require_independence(found)
@@ -180,7 +181,7 @@ def _columns(
     seen, norms = kind in ("seen", "seen and norms"), kind == "seen and norms"
     rank, columns, sizes = len(blocks[0].loadings) if seen else 0, dict[int, Column](), np.ones(1)
     for b, centre in centres.items():
-        sizes, expansion = _sizes(centre, order + 2), expansion_of(blocks[b], centre, order)
+        sizes, expansion = _sizes(centre, order + 2), expansion_of(blocks[b], centre, order, all_of_it=bool(off))
         here = {b: expansion.slope() if kind == "slope" else expansion.mean()}
         here |= {len(blocks) + b * rank + i: expansion.slope(along=i) for i in range(rank)}
         here |= {len(blocks) * (1 + rank) + b: expansion.norm() for _ in range(norms)}
@@ -194,11 +195,12 @@ def _columns(
 def _moved_by_rounding(
     blocks: Sequence[Block], centres: Mapping[int, Block], order: int, kind: Kind
 ) -> list[list[Column]]:
-    """The columns with loadings, variances and averages that are off by some roundings; none where all digits of the
-    blocks are known. Means may depend on each other, as those of values u and -u of a sigmoid and a constant do, which
-    rounding would hide.
+    """The columns with averages, and loadings and variances where these are not exact, that are off by some roundings;
+    none where all digits are known. Means may depend on each other, as those of values u and -u of a sigmoid and a
+    constant do, which rounding would hide.
     """
-    if all(blocks[b].exact for b in centres):
+    numbers = {centre: _exact(centre, order) is None for centre in centres.values() if not any(centre.loadings)}
+    if all(blocks[b].exact for b in centres) and not any(numbers.values()):
         return []
     found, draw, polynomials = [], np.random.default_rng(0), _are_polynomials(blocks)
 
@@ -207,13 +209,13 @@ def _moved_by_rounding(
 
     for _ in range(_DRAWS):
         moved = list(blocks)
-        for b in centres:
+        for b in (b for b in centres if not blocks[b].exact):
             of_variance, *of_loadings = off(1 + len(blocks[b].loadings))
             size = mpmath.norm(blocks[b].loadings)
             loadings = tuple(x + size * more for x, more in zip(blocks[b].loadings, of_loadings, strict=True))
             moved[b] = replace(blocks[b], loadings=loadings, variance=blocks[b].variance * (1 + of_variance))
         about = {b: _still(moved[b], ()) if polynomials else centre for b, centre in centres.items()}
-        of_averages = {centre: off(order + 3) for centre in dict.fromkeys(centres.values())}
+        of_averages = {centre: off(order + 3) for centre in numbers}
         columns, _ = _columns(moved, about, order, kind, of_averages)
         found.append([columns[place] for place in sorted(columns)])
     return found
@@ -251,9 +253,10 @@ def transformed(clusters: Sequence[Cluster], of_combined: Array, dual: bool = Fa
     return found
 
 
-def expansion_of(block: Block, centre: Block, order: int) -> Expansion:
-    """The features of a block about a centre, without averages that vanish."""
-    return Expansion(block, centre, order, frozenset(np.flatnonzero(_sizes(centre, order + 2) == 0.0).tolist()))
+def expansion_of(block: Block, centre: Block, order: int, all_of_it: bool = False) -> Expansion:
+    """The features of a block about a centre, without averages that vanish, or with them."""
+    vanishing = [] if all_of_it else np.flatnonzero(_sizes(centre, order + 2) == 0.0).tolist()
+    return Expansion(block, centre, order, frozenset(vanishing))
 
 
 @lru_cache(maxsize=64)
@@ -262,28 +265,41 @@ def _sizes(centre: Block, order: int) -> Array:
     if (exact := _exact(centre, order)) is not None:
         root = math.sqrt(centre.variance)
         return np.array([abs(float(x)) * root**k for k, x in enumerate(exact)])
-    norm = float(mpmath.norm(centre.loadings))
-    shifts = centre.term.offset + norm * np.linspace(-4.0, 4.0, 9 if norm else 1)
-    found = np.abs(averages(centre, shifts if norm else np.array([centre.term.offset]), order)).max(axis=1)
+    norm, nothing = float(mpmath.norm(centre.loadings)), _NOTHING
+    if norm:
+        shifts = centre.term.offset + norm * np.linspace(-4.0, 4.0, 9)
+        found = np.abs(averages(centre, shifts, order)).max(axis=1)
+    else:
+        at_rest, alone = _at_rest(centre, np.array([centre.term.offset]), order)
+        found, nothing = np.abs(at_rest[:, 0]), _NOTHING_OF_MANY if alone else _NOTHING
     scaled = found * math.sqrt(centre.variance) ** np.arange(order + 1) / root_factorials(order)
-    return np.where(scaled > _NOTHING * scaled.max(), found, 0.0)
+    return np.where(scaled > nothing * scaled.max(), found, 0.0)
 
 
 def with_numbers(column: Column, centre: Block, order: int, off: Sequence[Any] = ()) -> Column:
     """Coefficients of powers of kappa: without a spike at the centre the averages are numbers.
 
-    off: roundings of these where they are not known to all digits, in units of the largest.
+    off: roundings of these, as parts of what they round like.
     """
-    exact = _exact(centre, order)
-    numbers = exact or averages(centre, np.array([centre.term.offset]), order)[:, 0].tolist()
-    if off and exact is None:
-        scale = root_factorials(order) / math.sqrt(centre.variance) ** np.arange(order + 1)
-        largest = float(np.max(np.abs(numbers) / scale))
-        numbers = [x + more * largest * size for x, more, size in zip(numbers, off, scale.tolist(), strict=True)]
+    numbers, sizes = _numbers(centre, order)
+    if off:
+        numbers = [x + more * size for x, more, size in zip(numbers, off, sizes, strict=True)]
     summed: Column = {}
     for (powers, k), coefficient in column.items():
         summed[powers, NUMBER] = summed.get((powers, NUMBER), 0) + coefficient * mpmath.mpf(numbers[k])
     return summed
+
+
+def _numbers(centre: Block, order: int) -> tuple[list[Any], list[float]]:
+    """D_k of a centre without a spike, and the sizes that they round like: zero where all digits are known."""
+    if (exact := _exact(centre, order)) is not None:
+        return exact, [0.0] * len(exact)
+    found, alone = _at_rest(centre, np.array([centre.term.offset]), order)
+    numbers = found[:, 0]
+    if alone:
+        return numbers.tolist(), np.abs(numbers).tolist()
+    scale = root_factorials(order) / math.sqrt(centre.variance) ** np.arange(order + 1)
+    return numbers.tolist(), (np.max(np.abs(numbers) / scale) * scale).tolist()
 
 
 def _exact(centre: Block, order: int) -> list[Any] | None:
@@ -355,14 +371,19 @@ def _typical(block: Block) -> float:
 
 def averages(block: Block, shifts: Array, order: int) -> Array:
     """D_k at shifts [N], [order + 1, N]."""
+    if any(block.loadings):
+        return shift_derivatives(block.term.function, float(block.variance), shifts, order, _typical(block))
+    return _at_rest(block, shifts, order)[0]
+
+
+def _at_rest(block: Block, shifts: Array, order: int) -> tuple[Array, bool]:
+    """The same without a spike, at the bias; and whether each is rounded by itself, not beside the largest."""
     size = _typical(block)
     found = shift_derivatives(block.term.function, float(block.variance), shifts, order, size)
-    if any(block.loadings):
-        return found
     scaled = np.abs(found[:, 0]) * math.sqrt(block.variance) ** np.arange(order + 1) / root_factorials(order)
     small, largest = (scaled > _NOTHING * scaled.max()) & (scaled < _FEW_DIGITS * size), scaled.max()
     if largest >= _CANCELS * size and not small.any():
-        return found
+        return found, False
     exact = exact_averages(block.term.function, float(block.variance), float(block.term.offset), order)
     if exact is None and largest < _CANCELS * size:
         raise NotConverged(
@@ -370,4 +391,4 @@ def averages(block: Block, shifts: Array, order: int) -> Array:
             "infinite dimension the readout reads any mean feature",
             "give a dimension, or an activation that oscillates less",
         )
-    return found if exact is None else np.array(exact)[:, None]
+    return (found, False) if exact is None else (np.array(exact)[:, None], True)

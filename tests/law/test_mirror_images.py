@@ -83,6 +83,41 @@ def test_images_up_to_a_constant(activation: str) -> None:
     assert found.test_error == pytest.approx(large.test_error, rel=1e-7)
 
 
+def test_features_that_depend_on_each_other_otherwise() -> None:
+    """z + cos(z) at values 1, -1, 2 and -2: z, cos(r z) and cos(2 r z) are all that four mean features are made of.
+
+    With bulk variances of their own: averages of high order that were left out made a fourth, of 1e-35.
+    """
+    readout = {"values": [1.0, -1.0, 2.0, -2.0], "fractions": [0.17, 0.28, 0.3, 0.25]}
+    given = gs.Model.from_dict(
+        {
+            "network": {"activation": "z+cos(z)", "width": 2.13, "readout": readout},
+            "target": {"link": "relu", "noise": 0.1},
+            "fit": {"samples": 1.88, "ridge": 0.016},
+            "step": {"samples": 1.13, "learning_rate": 0.34},
+        }
+    )
+    found = gs.solve(given)
+    assert np.abs(found.order_parameters["m"]).max() < 1e2
+    assert found.test_error == pytest.approx(gs.solve(given, dimension=10**12).test_error, rel=1e-8)
+
+
+def test_biases_of_five_blocks_around_a_spike() -> None:
+    """A sigmoid at biases b and -b with values u and -u, twice, and one more: four mean features of five."""
+    readout = {"values": [1.0, -1.0, 0.5, -0.5, 0.25], "fractions": [0.2] * 5, "biases": [0.3, -0.3, 0.2, -0.2, 0.1]}
+    given = gs.Model.from_dict(
+        {
+            "network": {"activation": "(1+tanh(2*z))/2", "width": 4.5, "readout": readout},
+            "target": {"link": "relu", "noise": 0.1},
+            "fit": {"samples": 5.4, "ridge": 0.094},
+            "spike": {"strength": 0.28, "alignment": 0.36, "bulk_variance": 1.6},
+        }
+    )
+    found = gs.solve(given)
+    assert np.abs(found.order_parameters["m"]).max() < 1e4
+    assert found.test_error == pytest.approx(gs.solve(given, dimension=10**12).test_error, rel=1e-6)
+
+
 def test_what_rounding_nearly_hides_is_refused() -> None:
     """Values that are opposite to 1e-9: steps know their loadings to fewer digits than the difference has."""
     given = model("tanh", [1.0, -1.0 - 1e-9], step=[{**step, "learning_rate": 0.05} for step in TWO])

@@ -224,7 +224,7 @@ def test_loadings_that_are_rounded_themselves_are_refused() -> None:
     """Of values the difference is known to all digits, of loadings in several directions it is that of rounding."""
     spike = {"strength": 1.5, "alignment": [0.6, 0.3], "bulk_variance": 1.2}
     near = readout([1.0, 1.0], spike={**spike, "loadings": [[1.0, 0.5], [1.0, 0.5 + 1e-9]]})
-    with pytest.raises(NotConverged, match="loadings of two blocks"):
+    with pytest.raises(NotConverged, match="of two blocks differ by little"):
         solve(near)
     assert solve(near, dimension=1000).test_error > 0.0
 
