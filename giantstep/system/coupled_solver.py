@@ -133,7 +133,7 @@ def coupled_solution(
         coarser, finer = systems
         coarser.takes(last)
         estimate = outcome if known else newton(coarser, x, most=12, settled=_NEAR, blind=True, near=outcome)
-        if not estimate.converged and found is None and number == 0:
+        if number == 0 and not estimate.converged:
             estimate = anew(problem, coarser, _NEAR)
         finer.takes(coarser)
         finer.signs_near = None if start is None else start.signs
