@@ -1,12 +1,11 @@
 """Blocks that are one up to a sign: merged before solving, told apart again in the answer.
 
 Equal blocks have the same features. So have those of opposite values u and -u, and of opposite biases where they have
-one, up to a sign: with an odd
-activation ``mu0_-u = -mu0_u`` and ``mu1_-u = mu1_u``, with an even one ``mu0_-u = mu0_u`` and ``mu1_-u = -mu1_u``, and
-mu2 is the same. Changing the signs of the readout weights, or of the rows, makes one block the other: m_b takes the
-sign of mu0, as the overlap with the norms, zeta_b and psi_b that of mu1, Q1_bc and V1_bc the product of two of these.
-The overlaps of such blocks are not determined one by one in the limit of infinite dimension; the finite-size term, and
-symmetry, share them in proportion to the fractions.
+one, up to a sign: with an odd activation ``mu0_-u = -mu0_u`` and ``mu1_-u = mu1_u``, with an even one
+``mu0_-u = mu0_u`` and ``mu1_-u = -mu1_u``, and mu2 is the same. Changing the signs of the readout weights, or of the
+rows, makes one block the other: m_b takes the sign of mu0, as the overlap with the norms, zeta_b and psi_b that of mu1,
+Q1_bc and V1_bc the product of two of these. The overlaps of such blocks are not determined one by one in the limit of
+infinite dimension; the finite-size term, and symmetry, share them in proportion to the fractions.
 """
 
 from __future__ import annotations
