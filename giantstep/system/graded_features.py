@@ -45,8 +45,11 @@ _SURE = 1e-6  # what rounded loadings have to differ by: the direction of the di
 # an average this small beside the function is rounding; where it is known to many digits
 _NOTHING, _NOTHING_OF_MANY = 1e-14, 1e-30
 _DEPENDENT, _ORDER_ONE, _MOST_ROWS = 1e-14, 10.0, 60
-_ROUNDINGS, _DRAWS = 64.0 * 2.0**-53, 4  # what loadings and variances that are rounded may be off by; tries of it
-_DOUBTFUL = 1e-8  # change of a function under such roundings that is too much
+# what loadings and variances that are rounded may be off by, and averages of high order; tries of it
+_ROUNDINGS, _OF_AVERAGES, _DRAWS = 64.0 * 2.0**-53, 1024.0 * 2.0**-53, 4
+# change of a function under such roundings that is too much; where averages alone are rounded, which change its shape
+# by little
+_DOUBTFUL, _DOUBTFUL_AVERAGES = 1e-8, 1e-2
 _AS_FOUND: Mapping[Block, Sequence[Any]] = MappingProxyType({})
 _TOO_CLOSE = 1e-9  # of functions of size one: six digits are left of their difference
 _EACH = {1: 81, 2: 25, 3: 13}
@@ -160,7 +163,7 @@ def _cluster(blocks: Sequence[Block], centres: dict[int, Block], kind: Kind) -> 
     moved = _moved_by_rounding(blocks, centres, order, kind)
     columns_of = [[rewritten(column, dependent) for column in each] for each in (given, *moved)]
     matrix, series, doubt = eliminated(columns_of[0], sizes, columns_of[1:])
-    if doubt > _DOUBTFUL and not all(blocks[b].exact for b in centres):
+    if doubt > (_DOUBTFUL_AVERAGES if all(blocks[b].exact for b in centres) else _DOUBTFUL):
         raise _told_apart_by_rounding()
     found = Cluster(places, centre, matrix, series, tuple(centres[b] for b in sorted(centres)), order, dependent)
     _require_independence(found)
@@ -204,8 +207,8 @@ def _moved_by_rounding(
         return []
     found, draw, polynomials = [], np.random.default_rng(0), _are_polynomials(blocks)
 
-    def off(count: int) -> list[Any]:
-        return [_ROUNDINGS * mpmath.mpf(x) for x in draw.uniform(-1.0, 1.0, count).tolist()]
+    def off(count: int, size: float = _ROUNDINGS) -> list[Any]:
+        return [size * mpmath.mpf(x) for x in draw.uniform(-1.0, 1.0, count).tolist()]
 
     for _ in range(_DRAWS):
         moved = list(blocks)
@@ -215,7 +218,7 @@ def _moved_by_rounding(
             loadings = tuple(x + size * more for x, more in zip(blocks[b].loadings, of_loadings, strict=True))
             moved[b] = replace(blocks[b], loadings=loadings, variance=blocks[b].variance * (1 + of_variance))
         about = {b: _still(moved[b], ()) if polynomials else centre for b, centre in centres.items()}
-        of_averages = {centre: off(order + 3) for centre in numbers}
+        of_averages = {centre: off(order + 3, _OF_AVERAGES) for centre in numbers}
         columns, _ = _columns(moved, about, order, kind, of_averages)
         found.append([columns[place] for place in sorted(columns)])
     return found
