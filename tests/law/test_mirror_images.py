@@ -118,6 +118,24 @@ def test_biases_of_five_blocks_around_a_spike() -> None:
     assert found.test_error == pytest.approx(gs.solve(given, dimension=10**12).test_error, rel=1e-6)
 
 
+def test_averages_of_high_order_that_are_mostly_rounding() -> None:
+    """Two pairs of images up to a constant, of bulk variances that are far apart: a rest of 4e-57 was told as one more,
+    and the test error was off by 3e-7.
+    """
+    readout = {"values": [1.0, -1.0, 0.5, -0.5], "fractions": [0.25] * 4, "biases": [-0.4, 0.4, 0.2, -0.2]}
+    given = gs.Model.from_dict(
+        {
+            "network": {"activation": "Phi(z)", "width": 0.43, "readout": readout},
+            "target": {"link": "z + He(2,z)/2", "noise": 0.1},
+            "fit": {"samples": 0.54, "ridge": 0.63},
+            "spike": {"strength": 0.2954, "alignment": 0.5, "bulk_variance": 2.644226211274419},
+        }
+    )
+    found = gs.solve(given)
+    assert found.crossover_dimension is not None and found.crossover_dimension < 1e9
+    assert found.test_error == pytest.approx(gs.solve(given, dimension=10**12).test_error, rel=3e-8)
+
+
 def test_what_rounding_nearly_hides_is_refused() -> None:
     """Values that are opposite to 1e-9: steps know their loadings to fewer digits than the difference has."""
     given = model("tanh", [1.0, -1.0 - 1e-9], step=[{**step, "learning_rate": 0.05} for step in TWO])
