@@ -45,7 +45,8 @@ _SURE = 1e-6  # what rounded loadings have to differ by: the direction of the di
 # an average this small beside the function is rounding; where it is known to many digits
 _NOTHING, _NOTHING_OF_MANY = 1e-14, 1e-30
 _DEPENDENT, _ORDER_ONE, _MOST_ROWS = 1e-14, 10.0, 60
-# what loadings and variances that are rounded may be off by, and averages of high order; tries of it
+# what loadings and variances that are rounded may be off by, and averages, of which those of order 32 were by some 300
+# roundings; tries of it
 _ROUNDINGS, _OF_AVERAGES, _DRAWS = 64.0 * 2.0**-53, 1024.0 * 2.0**-53, 4
 # change of a function under such roundings that is too much; where averages alone are rounded, which change its shape
 # by little

@@ -75,11 +75,13 @@ class Resolved:
         return self.labels if self.make_clean is None else self.make_clean()
 
     def with_chosen(self, labels: LabelLaw, moments: LabelMoments | None = None) -> Resolved:
-        """With nodes of the label that are chosen at a solution, and the moments of a clean one of two indices that
-        they tell.
+        """With nodes of the label that are chosen at a solution, and the moments of a clean one of several
+        indices that they tell.
         """
         chosen = replace(self, make_labels=lambda: labels, make_clean=lambda: self.clean, kept=False, chosen=True)
-        return chosen if moments is None else replace(chosen, table=with_target(self.table, moments, 2), columns={})
+        if moments is None:
+            return chosen
+        return replace(chosen, table=with_target(self.table, moments, moments.linear.shape[1]), columns={})
 
     @property
     def bytes(self) -> int:
