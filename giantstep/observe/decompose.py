@@ -40,6 +40,7 @@ from giantstep.spec.model import Model
 from giantstep.spec.outline import outline
 from giantstep.spec.shown import Pictured, Row, number
 from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.exact_output import is_exact, nothing_left
 from giantstep.system.misclassification import wrong_sign
 from giantstep.system.pair_equations import Sharing, require_held
 from giantstep.system.resampled_fit import settled_system
@@ -220,6 +221,8 @@ def _solved(model: Model, resampling: Resampling, dimension: int | None, toleran
     if resampling.kind == "subsample":
         model = model.replace({"fit.samples": model.fit.samples * resampling.fraction})
     result, found = solve_and_keep(model, dimension, tolerance)
+    if found is None and is_exact(result.order_parameters):
+        raise nothing_left("to take apart")
     return result, Fit(result, settled_system(result, poisson()) if resampling.kind == "bootstrap" else found)
 
 

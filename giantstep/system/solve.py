@@ -13,6 +13,7 @@ solve_coupled (coupled_solver)       everything else
         without_floor (saturated_outputs)    where a kink of the loss holds outputs of saturated features
 solve_with_bias (trained_bias)       around it: the bias at which the free energy is stationary
 zero_readout (zero_readout)          in its place: a loss that no label feels at zero output
+exact_output (exact_output) in its place: labels that mean features give exactly
 held_readout (held_readout)          where it fails: an output that a kink of the loss holds
 decided_by_rare_labels (rare_labels), decided_by_far_labels (far_labels)
                             and what is said where labels decide that no data set holds
@@ -147,8 +148,8 @@ def _solution(whole: Problem, dimension: int | None, tolerance: float, start: Re
     _compiled(whole.features, whole.model.fit.penalty)
     if whole.closed:
         found = solve_direct(problem, tolerance)
-    elif (zero := _zero_readout(problem, tolerance)) is not None:
-        found = zero
+    elif (told := _zero_readout(problem, tolerance) or _exact_output(problem, tolerance)) is not None:
+        found = told
     elif network.trains_bias:
         from giantstep.system.trained_bias import solve_with_bias  # the square loss starts sooner without
 
@@ -231,6 +232,12 @@ def _zero_readout(problem: Problem, tolerance: float) -> Solution | None:
     from giantstep.system.zero_readout import zero_readout  # the square loss starts sooner without
 
     return zero_readout(problem, tolerance)
+
+
+def _exact_output(problem: Problem, tolerance: float) -> Solution | None:
+    from giantstep.system.exact_output import exact_output  # the square loss starts sooner without
+
+    return exact_output(problem, tolerance)
 
 
 def _of_few_labels(problem: Problem, result: Result) -> NotConverged | None:

@@ -241,7 +241,7 @@ def _rule_of(features: Features, fineness: Fineness, span: Span | None) -> _Rule
     rough, node = (_nodes(features, each, span) for each in tables)
     certificate = kernel.CERTIFICATE.on(node, slices_by_name(kernel, blocks))
     places, functions = _places(kernel, blocks, indices, rank), _functions(span, blocks)
-    return _Rule(kernel, rough, node, span, certificate, _signal(node, indices), places, functions)
+    return _Rule(kernel, rough, node, span, certificate, signal_of(node, indices), places, functions)
 
 
 _nodes = Remembered(_nodes_of, lambda node: node.nbytes, _MEMORY)
@@ -259,7 +259,7 @@ def _places(kernel: ModuleType, blocks: int, indices: int, rank: int) -> tuple[t
     return tuple(order.items())
 
 
-def _signal(node: np.ndarray, indices: int) -> float:
+def signal_of(node: np.ndarray, indices: int) -> float:
     """E y^2 of the clean label."""
     weight, nu, rest = node[1], node[2 : 3 + indices], node[3 + indices]
     return float(weight @ ((nu * nu).sum(axis=0) + rest))

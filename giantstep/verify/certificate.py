@@ -10,6 +10,7 @@ import numpy as np
 
 from derive.directions import directions_of
 from giantstep.system.result import Result
+from giantstep.verify.answer import LABEL_IS_OUTPUT
 from giantstep.verify.chance import chance_of
 from giantstep.verify.check import Check
 from giantstep.verify.density_nodes import density_differs
@@ -88,6 +89,8 @@ def _certificate(found: Reference) -> Certificate:
     if (felt := _felt(found)) < _SELDOM:
         unsettled = f"labels that feel the loss are too rare to average: a share of {felt:.0e}"
     reported = {name: float(getattr(found.result, name)) for name in observables}
+    if squares and max(observables["test_error"], reported["test_error"]) <= squares["test_error"]:
+        unsettled = LABEL_IS_OUTPUT
     sizes = {name: abs(value) for name, value in reported.items()}
     sizes["train_error"] += _RARE * reported["free_energy"] / model.fit.samples
     for name, value in squares.items():

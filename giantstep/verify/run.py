@@ -14,19 +14,21 @@ from giantstep.spec.arguments import checked_call
 from giantstep.spec.counts import checked_count, checked_seeds
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
+from giantstep.system.exact_output import is_exact
 from giantstep.system.problem import problem_of
 from giantstep.system.saturated_outputs import rests_on_floor
 from giantstep.system.solve import solve, vocabulary_of
-from giantstep.verify.answer import result_checks
+from giantstep.system.square_loss import ROUNDING
+from giantstep.verify.answer import LABEL_IS_OUTPUT, apart, result_checks
 from giantstep.verify.certificate import certificate_checks
 from giantstep.verify.check import Check
-from giantstep.verify.coupled_system import changed, kernel_checks, solved_again
+from giantstep.verify.coupled_system import finer_error, kernel_checks, solved_again
 from giantstep.verify.derivation_steps import derivation_checks
 from giantstep.verify.functions import function_checks, step_check
 from giantstep.verify.further_steps import further_step_checks
 from giantstep.verify.loss import loss_checks
 from giantstep.verify.simulation import DIMENSION, SEEDS, simulation_checks
-from giantstep.verify.solver_equations import halved, solver_checks
+from giantstep.verify.solver_equations import on_halved_panels, solver_checks
 from giantstep.verify.structured_inputs import input_checks
 from giantstep.verify.trained_bias import bias_checks
 
@@ -112,15 +114,18 @@ def solution_checks(told: Model) -> Iterator[Check]:
     if is_closed(model):
         yield from solver_checks(model, result)
         yield from certificate_checks(solve(told))
-        yield from result_checks(result, lambda found: halved(model, found))
+        yield from result_checks(result, *on_halved_panels(model, result))
         return
     yield from loss_checks(model)
-    if not result.order_parameters["V2"].any():
-        why = "a kink of the loss holds the output, which neither varies nor responds; simulation compares the errors"
+    order = result.order_parameters
+    if not order["V2"].any() or is_exact(order):
+        held = "a kink of the loss holds the output, which neither varies nor responds; simulation compares the errors"
+        why = LABEL_IS_OUTPUT if order["V2"].any() else held
         yield Check("equations at the solution", math.nan, math.nan, why)
         return
     solved = solved_again(model, result)
-    if rests_on_floor(solved.system) and changed(solved, result) > _SAME:
+    finer, signal = finer_error(solved), solved.system.signal()
+    if rests_on_floor(solved.system) and apart(finer, result.test_error, ROUNDING * signal) > _SAME:
         why = "a kink of the loss holds outputs without variance: what is reported of them is extrapolated"
         yield Check("equations at the solution", math.nan, math.nan, why)
         return
@@ -128,4 +133,4 @@ def solution_checks(told: Model) -> Iterator[Check]:
     yield from certificate_checks(solve(told))
     if model.network.trains_bias:
         yield from bias_checks(model, result, solved)
-    yield from result_checks(result, lambda found: changed(solved, found))
+    yield from result_checks(result, finer, signal)

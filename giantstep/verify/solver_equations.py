@@ -23,9 +23,10 @@ from giantstep.system.problem import Problem, problem_of
 from giantstep.system.result import Result
 from giantstep.system.solve import RESIDUAL
 from giantstep.system.span import span_of
-from giantstep.system.square_loss import square_kernel
+from giantstep.system.square_loss import ROUNDING, signal_of, square_kernel
 from giantstep.system.square_tables import Fineness, rows_of, solver_nodes
 from giantstep.system.state import Solved, run_solver
+from giantstep.verify.answer import LABEL_IS_OUTPUT, apart
 from giantstep.verify.check import Check
 from giantstep.verify.equations import long, residuals
 from giantstep.verify.interpreter import Interpreter, Point
@@ -65,18 +66,21 @@ def solver_checks(model: Model, result: Result) -> Iterator[Check]:
     system = system_of(model)
     families = {e.unknown: solved.state[e.unknown] for e in system.equations if e.unknown in set(solved.state)}
     point = point_of(system, node.T, problem, families)
-    yield _equations(residuals(system, point))
+    rounding = ROUNDING * signal_of(node, model.target.indices) * np.array([1.0, 1.0, model.fit.samples])
+    equations = _equations(residuals(system, point))
+    yield replace(equations, undecided="" if equations.ok or solved.out[0] > rounding[0] else LABEL_IS_OUTPUT)
     interpreter = Interpreter(point)
     exact = [float(interpreter.value(getattr(system, name))) for name in OBSERVABLES]
-    worst = max(abs(ours - x) / abs(x) for ours, x in zip(solved.out.tolist(), exact, strict=True))
+    told = zip(solved.out.tolist(), exact, rounding.tolist(), strict=True)
+    worst = max(apart(*each) for each in told)
     yield Check("errors and free energy of the solver by the interpreter", worst, RESIDUAL)
 
 
-def halved(model: Model, result: Result) -> float:
-    """Relative change of the test error where the panels of kappa are halved."""
+def on_halved_panels(model: Model, result: Result) -> tuple[float, float]:
+    """The test error where the panels of kappa are halved, and E y^2."""
     problem = problem_of(model, result.dimension, intermediate=True)
-    solved, _ = _solved(problem, _rows(problem, 1))
-    return abs(float(solved.out[0]) - result.test_error) / abs(result.test_error)
+    solved, node = _solved(problem, _rows(problem, 1))
+    return float(solved.out[0]), signal_of(node, model.target.indices)
 
 
 def _rows(problem: Problem, finer: int = 0) -> Array:

@@ -15,7 +15,7 @@ from giantstep.verify.answer import result_checks
 from giantstep.verify.certificate import certificate_checks
 from giantstep.verify.coupled_system import kernel_checks, solved_again
 from giantstep.verify.run import verify
-from giantstep.verify.solver_equations import halved, solver_checks
+from giantstep.verify.solver_equations import on_halved_panels, solver_checks
 
 SIGN = {"target__link": "sign", "target__noise": 0.0}
 LOGISTIC = model(**SIGN, fit__loss="logistic", network__activation="tanh", fit__ridge=0.1)
@@ -31,7 +31,7 @@ def test_square_loss_against_the_interpreted_system(given: Model) -> None:
 
 def test_the_answer_is_settled() -> None:
     given = model()
-    found = list(result_checks(solve(given), lambda result: halved(given, result)))
+    found = list(result_checks(solve(given), *on_halved_panels(given, solve(given))))
     assert all(check.ok for check in found), [check.line() for check in found]
 
 

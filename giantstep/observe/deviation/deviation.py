@@ -27,6 +27,7 @@ from giantstep.spec.shown import Row, Shown, number
 from giantstep.system.causes import settling_hint
 from giantstep.system.coupled_system import Array, CoupledSystem
 from giantstep.system.derivative_levels import for_derivatives
+from giantstep.system.exact_output import is_exact, nothing_left
 from giantstep.system.problem import Problem
 from giantstep.system.reduced_order import order_of
 from giantstep.system.result import Result
@@ -109,7 +110,10 @@ def deviation(model: Model, *, dimension: int | None = None, tolerance: float = 
     Source: docs/theory.md, section 14.
     """
     require_deviation(model)
-    return deviation_of(solve(model, dimension=dimension, tolerance=tolerance))
+    result = solve(model, dimension=dimension, tolerance=tolerance)
+    if is_exact(result.order_parameters):
+        raise nothing_left("to vary")
+    return deviation_of(result)
 
 
 def require_deviation(model: Model) -> None:

@@ -31,6 +31,7 @@ from giantstep.spec.shown import Row, Shown, numbers
 from giantstep.system.causes import settling_hint
 from giantstep.system.derivative_levels import for_derivatives
 from giantstep.system.discretisation import Level
+from giantstep.system.exact_output import is_exact, nothing_left
 from giantstep.system.merged_blocks import Members, merged
 from giantstep.system.problem import Problem, problem_of
 from giantstep.system.reduced_order import order_of
@@ -121,6 +122,8 @@ def gradient(
     )
     parameters = {key: Parameter(in_known(model), key) for key in chosen}
     order = members.gathered(order_of(problem, result))
+    if is_exact(order):
+        raise nothing_left("to move with a parameter")
     if not np.any(order["Q2"] > 0.0):
         raise NotConverged("the readout vanishes: nothing moves with a parameter", "lower fit.ridge")
     found, residual, error = _settled(problem, members, order, parameters, result)
