@@ -24,7 +24,7 @@ def test_error_of(problem: Problem, laws: Resolved, output: float) -> float:
     if loss.predicts is not None:
         output = float(loss.predicts.mean(np.array(output)))
     mean = float(laws.table[:, 1] @ laws.table[:, 2])
-    return square_of_label(laws) - output * (2.0 * mean - output)
+    return max(0.0, square_of_label(laws) - output * (2.0 * mean - output))  # labels that it is leave rounding
 
 
 def square_of_label(laws: Resolved) -> float:

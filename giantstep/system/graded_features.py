@@ -327,7 +327,7 @@ def _dependent_rows(columns: list[Column], centre: Block, sizes: Array) -> dict[
     kappa, weight = _sample(len(centre.loadings))
     values = Cluster((), centre, None, tuple({row: mpmath.mpf(1)} for row in rows)).at(kappa)[0] * weight
     norms = np.linalg.norm(values, axis=0)
-    values = values / norms
+    values = values / np.where(norms > 0.0, norms, 1.0)  # zero by underflow: a combination of none
     kept: list[int] = []
     found: dict[Row, Column] = {}
     for number, row in enumerate(rows):

@@ -297,9 +297,9 @@ def _require_large_means(terms: tuple[tuple[Term, ...], Rows | None, Term | None
     lost = shares[(shares > ROUNDING) & (shares < _LOST)]
     if lost.size:
         raise NotConverged(
-            f"a mean feature is {lost.min():.1e} of its features, which oscillate: its shape is lost in rounding, and "
-            "at infinite dimension the readout reads any mean feature",
-            "give a dimension, or an activation that oscillates less",
+            f"a mean feature is {lost.min():.1e} of its features, which oscillate or are next to always zero: its "
+            "shape is lost in rounding, and at infinite dimension the readout reads any mean feature",
+            "give a dimension, or an activation that oscillates less, or is less often zero",
         )
 
 
