@@ -15,6 +15,8 @@ import numpy as np
 from giantstep.law.kind import bulk_kind
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.fit_loss import FitLoss
+from giantstep.spec.link import link_values
+from giantstep.spec.model import Target
 from giantstep.system.kernels import loss_kernel
 from giantstep.system.loss_at_zero import has_flat_part, loss_constants, pieces_at_zero
 from giantstep.system.problem import Problem, Solution
@@ -23,6 +25,7 @@ from giantstep.system.square_loss import solve_direct
 Array = np.ndarray
 _NOTHING = 1e-24  # of E y^2: what rounding leaves of the square of a residual whose terms cancel by a few digits
 _KNOWN = 1e-12  # of the square of a direction of the target, what is beside those of kappa by rounding
+_PLACES = 64
 _LARGE = 1e15  # a ridge beside which the loss is flat; one over it, that of a kink
 _UNFELT = 1e-7  # of a response without data: what such a small ridge leaves of one that vanishes, at the peak too
 _EQUAL = 1e-12  # relative: curvatures that differ by rounding
@@ -74,7 +77,15 @@ def _may_be_exact(problem: Problem) -> bool:
     parameters, beside = problem.parameters, 1.0 - (np.array(problem.overlaps) ** 2).sum(axis=0)
     if parameters.inverse_dimension > 0.0 or parameters.noise > 0.0 or problem.weights is not None:
         return False
-    return bulk_kind(problem.model) == "isotropic" and bool(np.all(beside <= _KNOWN))
+    if bulk_kind(problem.model) != "isotropic":
+        return False
+    return bool(np.all(beside <= _KNOWN)) or _is_constant(problem.model.target)
+
+
+def _is_constant(target: Target) -> bool:
+    """Whether the label is the same everywhere, as far as some places tell."""
+    places = np.random.default_rng(11).standard_normal((target.indices, _PLACES))
+    return float(np.ptp(link_values(target.link)(places))) == 0.0
 
 
 def _of_square_loss(problem: Problem, curvature: float, tolerance: float) -> Solution | None:

@@ -65,6 +65,8 @@ def test_errors_are_the_least_value_of_the_loss() -> None:
     limit = solve(model("linear", "cosh(y-f)"))
     assert (limit.test_error, limit.train_error, limit.free_energy) == (0.0, 1.0, 2.0)
     assert solve(model("linear", "huber", {"network.bias": "trained"})).test_error == 0.0
+    constant = {"target.link": "0*z", "spike.alignment": 0.5}
+    assert solve(model("linear", "huber", constant)).test_error == 0.0
 
 
 @pytest.mark.parametrize("changes", [{"target.noise": 1e-4}, {"spike.alignment": 0.99}, {"target.link": "tanh(z)"}])
