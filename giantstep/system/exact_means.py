@@ -109,6 +109,8 @@ def exact_means(blocks: tuple[Block, ...], kappa: Array) -> Array | None:
             segments = function_kernel(block.term.function).FUNCTION.segments
             if segments:
                 column = _piecewise(segments, shifts, mpmath.mpf(block.variance))
+            elif len(function_kernel(block.term.function).BREAKPOINTS):
+                return None
             else:
                 known = values.setdefault(block.term.function, _Values(parse(lookup(block.term.function).expression)))
                 column = _smooth(known, shifts, mpmath.mpf(block.variance))

@@ -22,7 +22,7 @@ class Block:
     """What the features of a block depend on: loadings [q] and bulk variance to many digits.
 
     exact: whether these follow from what is given, and are not rounded themselves; value: of the readout, to many
-    digits, where they follow from it.
+    digits, where they follow from it; numbers: averages D_k to many digits, of a centre that needs them.
     """
 
     term: Term
@@ -30,6 +30,7 @@ class Block:
     variance: Any
     exact: bool
     value: Any = None
+    numbers: tuple[Any, ...] = ()
 
 
 def blocks_of(features: Features) -> tuple[Block, ...]:

@@ -23,15 +23,23 @@ from typing import Any, Literal
 import mpmath
 import numpy as np
 
-from giantstep.quadrature.shift_derivatives import root_factorials, shift_derivatives
+from giantstep.quadrature.shift_derivatives import root_factorials
 from giantstep.spec.errors import NotConverged
-from giantstep.spec.expressions import numpy_values
-from giantstep.system.exact_averages import exact_averages
+from giantstep.system.graded_averages import (
+    CANCELS,
+    OF_AVERAGES,
+    averages,
+    expansion_of,
+    has_all_digits,
+    sizes_of,
+    to_many_digits,
+    typical_of,
+    with_numbers,
+)
 from giantstep.system.graded_blocks import DIGITS, Block, blocks_of
 from giantstep.system.graded_elimination import Column, Row, eliminated, norm_of_powers, rewritten
-from giantstep.system.graded_expansion import Expansion
-from giantstep.system.graded_series import NUMBER, series_at
-from giantstep.system.polynomial_averages import degree_of, polynomial_averages
+from giantstep.system.graded_series import series_at
+from giantstep.system.polynomial_averages import degree_of
 from giantstep.system.problem import Features
 
 Array = np.ndarray
@@ -40,14 +48,10 @@ Kind = Literal["mean", "slope", "seen", "seen and norms"]
 
 _RADIUS, _RADIUS_OF_SEVERAL = 0.5, 0.1  # of a cluster: the expansion converges like its powers
 _RESOLVED, _FIRST = 1e-18, 4
-_CANCELS, _FEW_DIGITS = 0.03, 1e-7  # of the size of a function: all averages, or one of them, has too few digits
+_USUAL = 31  # order of averages that expansions seldom go beyond
 _SURE = 1e-6  # what rounded loadings have to differ by: the direction of the difference has ten digits then
-# an average this small beside the function is rounding; where it is known to many digits
-_NOTHING, _NOTHING_OF_MANY = 1e-14, 1e-30
 _DEPENDENT, _ORDER_ONE, _MOST_ROWS = 1e-14, 10.0, 60
-# what loadings and variances that are rounded may be off by, and averages, of which those of order 32 were by some 300
-# roundings; tries of it
-_ROUNDINGS, _OF_AVERAGES, _DRAWS = 64.0 * 2.0**-53, 1024.0 * 2.0**-53, 4
+_ROUNDINGS, _DRAWS = 64.0 * 2.0**-53, 4  # what loadings and variances that are rounded may be off by; tries of it
 # change of a function under such roundings that is too much; where averages alone are rounded, which change its shape
 # by little
 _DOUBTFUL, _DOUBTFUL_AVERAGES = 1e-8, 1e-2
@@ -156,7 +160,10 @@ def _cluster(blocks: Sequence[Block], centres: dict[int, Block], kind: Kind) -> 
     seen, norms = kind in ("seen", "seen and norms"), kind == "seen and norms"
     rank = len(blocks[0].loadings) if seen else 0
     largest = 2 * len(centres) * (1 + rank + norms)  # power that some function begins with, where all are odd
+    centres = {b: to_many_digits(centre, _USUAL) for b, centre in centres.items()}
     order = _order(blocks, centres, largest)
+    if order + 2 > _USUAL:
+        centres = {b: to_many_digits(centre, order + 2) for b, centre in centres.items()}
     columns, sizes = _columns(blocks, centres, order, kind)
     places, centre = tuple(sorted(columns)), next(reversed(centres.values()))
     given = [columns[place] for place in places]
@@ -185,7 +192,7 @@ def _columns(
     seen, norms = kind in ("seen", "seen and norms"), kind == "seen and norms"
     rank, columns, sizes = len(blocks[0].loadings) if seen else 0, dict[int, Column](), np.ones(1)
     for b, centre in centres.items():
-        sizes, expansion = _sizes(centre, order + 2), expansion_of(blocks[b], centre, order, all_of_it=bool(off))
+        sizes, expansion = sizes_of(centre, order + 2), expansion_of(blocks[b], centre, order, all_of_it=bool(off))
         here = {b: expansion.slope() if kind == "slope" else expansion.mean()}
         here |= {len(blocks) + b * rank + i: expansion.slope(along=i) for i in range(rank)}
         here |= {len(blocks) * (1 + rank) + b: expansion.norm() for _ in range(norms)}
@@ -203,7 +210,7 @@ def _moved_by_rounding(
     none where all digits are known. Means may depend on each other, as those of values u and -u of a sigmoid and a
     constant do, which rounding would hide.
     """
-    numbers = {centre: _exact(centre, order) is None for centre in centres.values() if not any(centre.loadings)}
+    numbers = {centre: not has_all_digits(centre) for centre in centres.values() if not any(centre.loadings)}
     if all(blocks[b].exact for b in centres) and not any(numbers.values()):
         return []
     found, draw, polynomials = [], np.random.default_rng(0), _are_polynomials(blocks)
@@ -219,7 +226,7 @@ def _moved_by_rounding(
             loadings = tuple(x + size * more for x, more in zip(blocks[b].loadings, of_loadings, strict=True))
             moved[b] = replace(blocks[b], loadings=loadings, variance=blocks[b].variance * (1 + of_variance))
         about = {b: _still(moved[b], ()) if polynomials else centre for b, centre in centres.items()}
-        of_averages = {centre: off(order + 3, _OF_AVERAGES) for centre in numbers}
+        of_averages = {centre: off(order + 3, OF_AVERAGES) for centre in numbers}
         columns, _ = _columns(moved, about, order, kind, of_averages)
         found.append([columns[place] for place in sorted(columns)])
     return found
@@ -240,9 +247,9 @@ def _more_terms(centre: Block, rho: float) -> int:
         return 0
     found = averages(centre, np.array([centre.term.offset]), _FIRST)[:, 0]
     scaled = np.abs(found) * math.sqrt(centre.variance) ** np.arange(_FIRST + 1) / root_factorials(_FIRST)
-    typical = _typical(centre)  # zero of a relu whose bias is far below
+    typical = typical_of(centre)  # zero of a relu whose bias is far below
     share = float((scaled * rho ** np.arange(_FIRST + 1)).max()) / (rho * typical) if typical > 0.0 else 0.0
-    return math.ceil(math.log(share) / math.log(1.3 * rho)) if 0.0 < share < _CANCELS else 0
+    return math.ceil(math.log(share) / math.log(1.3 * rho)) if 0.0 < share < CANCELS else 0
 
 
 def transformed(clusters: Sequence[Cluster], of_combined: Array, dual: bool = False) -> Array:
@@ -255,62 +262,6 @@ def transformed(clusters: Sequence[Cluster], of_combined: Array, dual: bool = Fa
             product = matrix * mpmath.matrix(of_combined[places].tolist())
             found[places] = [[float(x) for x in row] for row in product.tolist()]
     return found
-
-
-def expansion_of(block: Block, centre: Block, order: int, all_of_it: bool = False) -> Expansion:
-    """The features of a block about a centre, without averages that vanish, or with them."""
-    vanishing = [] if all_of_it else np.flatnonzero(_sizes(centre, order + 2) == 0.0).tolist()
-    return Expansion(block, centre, order, frozenset(vanishing))
-
-
-@lru_cache(maxsize=64)
-def _sizes(centre: Block, order: int) -> Array:
-    """The largest values of D_0 ... D_order at the kappa that count, zero where they are rounding; shared."""
-    if (exact := _exact(centre, order)) is not None:
-        root = math.sqrt(centre.variance)
-        return np.array([abs(float(x)) * root**k for k, x in enumerate(exact)])
-    norm, nothing = float(mpmath.norm(centre.loadings)), _NOTHING
-    if norm:
-        shifts = centre.term.offset + norm * np.linspace(-4.0, 4.0, 9)
-        found = np.abs(averages(centre, shifts, order)).max(axis=1)
-    else:
-        at_rest, alone = _at_rest(centre, np.array([centre.term.offset]), order)
-        found, nothing = np.abs(at_rest[:, 0]), _NOTHING_OF_MANY if alone else _NOTHING
-    scaled = found * math.sqrt(centre.variance) ** np.arange(order + 1) / root_factorials(order)
-    return np.where(scaled > nothing * scaled.max(), found, 0.0)
-
-
-def with_numbers(column: Column, centre: Block, order: int, off: Sequence[Any] = ()) -> Column:
-    """Coefficients of powers of kappa: without a spike at the centre the averages are numbers.
-
-    off: roundings of these, as parts of what they round like.
-    """
-    numbers, sizes = _numbers(centre, order)
-    if off:
-        numbers = [x + more * size for x, more, size in zip(numbers, off, sizes, strict=True)]
-    summed: Column = {}
-    for (powers, k), coefficient in column.items():
-        summed[powers, NUMBER] = summed.get((powers, NUMBER), 0) + coefficient * mpmath.mpf(numbers[k])
-    return summed
-
-
-def _numbers(centre: Block, order: int) -> tuple[list[Any], list[float]]:
-    """D_k of a centre without a spike, and the sizes that they round like: zero where all digits are known."""
-    if (exact := _exact(centre, order)) is not None:
-        return exact, [0.0] * len(exact)
-    found, alone = _at_rest(centre, np.array([centre.term.offset]), order)
-    numbers = found[:, 0]
-    if alone:
-        return numbers.tolist(), np.abs(numbers).tolist()
-    scale = root_factorials(order) / math.sqrt(centre.variance) ** np.arange(order + 1)
-    return numbers.tolist(), (np.max(np.abs(numbers) / scale) * scale).tolist()
-
-
-def _exact(centre: Block, order: int) -> list[Any] | None:
-    """D_k of a polynomial without a spike, to all digits; None of anything else."""
-    if any(centre.loadings) or degree_of(centre.term.function) is None:
-        return None
-    return polynomial_averages(centre.term.function, centre.variance, mpmath.mpf(centre.term.offset), order)
 
 
 def _dependent_rows(columns: list[Column], centre: Block, sizes: Array) -> dict[Row, Column]:
@@ -363,36 +314,3 @@ def _sample(rank: int) -> tuple[Array, Array]:
     one = np.linspace(-7.0, 7.0, _EACH[rank])
     kappa = np.stack([axis.ravel() for axis in np.meshgrid(*(one,) * rank, indexing="ij")], axis=1)
     return kappa, np.exp(-0.25 * (kappa**2).sum(axis=1, keepdims=True))
-
-
-def _typical(block: Block) -> float:
-    """A size of the function of a block where it is averaged."""
-    around = np.arange(-1, 2)
-    spread = float(mpmath.norm(block.loadings)) * around + math.sqrt(block.variance) * around[:, None]
-    values = numpy_values(block.term.function)(block.term.offset + spread.ravel())
-    return float(np.abs(values).max())
-
-
-def averages(block: Block, shifts: Array, order: int) -> Array:
-    """D_k at shifts [N], [order + 1, N]."""
-    if any(block.loadings):
-        return shift_derivatives(block.term.function, float(block.variance), shifts, order, _typical(block))
-    return _at_rest(block, shifts, order)[0]
-
-
-def _at_rest(block: Block, shifts: Array, order: int) -> tuple[Array, bool]:
-    """The same without a spike, at the bias; and whether each is rounded by itself, not beside the largest."""
-    size = _typical(block)
-    found = shift_derivatives(block.term.function, float(block.variance), shifts, order, size)
-    scaled = np.abs(found[:, 0]) * math.sqrt(block.variance) ** np.arange(order + 1) / root_factorials(order)
-    small, largest = (scaled > _NOTHING * scaled.max()) & (scaled < _FEW_DIGITS * size), scaled.max()
-    if largest >= _CANCELS * size and not small.any():
-        return found, False
-    exact = exact_averages(block.term.function, float(block.variance), float(block.term.offset), order)
-    if exact is None and largest < _CANCELS * size:
-        raise NotConverged(
-            f"the averages of {block.term.function!r}, of which the mean features consist, cancel to rounding, and at "
-            "infinite dimension the readout reads any mean feature",
-            "give a dimension, or an activation that oscillates less",
-        )
-    return (found, False) if exact is None else (np.array(exact)[:, None], True)

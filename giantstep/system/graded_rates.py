@@ -14,9 +14,10 @@ import mpmath
 import numpy as np
 
 from giantstep.law.rates_by_value import ByValue
+from giantstep.system.graded_averages import expansion_of, with_numbers
 from giantstep.system.graded_blocks import DIGITS, Block, blocks_of
 from giantstep.system.graded_elimination import Column, rewritten
-from giantstep.system.graded_features import Cluster, expansion_of, with_numbers
+from giantstep.system.graded_features import Cluster
 from giantstep.system.problem import Problem
 
 Array = np.ndarray

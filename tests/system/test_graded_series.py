@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -85,3 +86,39 @@ def test_values_that_hardly_differ_far_below_a_kink() -> None:
     spike, fit = {"strength": 1e-3, "alignment": 0.5, "bulk_variance": 1.0}, {"samples": 3.7, "ridge": 0.1}
     found = {"network": network, "spike": spike, "target": {"link": "quadratic"}, "fit": {**fit, "loss": "huber"}}
     assert gs.solve(gs.Model.from_dict(found)).residual < 1e-10
+
+
+@pytest.mark.parametrize("variance", [0.7, 1.3])
+def test_averages_beside_kinks_have_many_digits(variance: float) -> None:
+    """Of relu: E relu, Phi(b/sqrt(c)), and derivatives of the density of N(b, c) at zero."""
+    with mpmath.workdps(60):
+        b, root = mpmath.mpf("0.25"), mpmath.sqrt(mpmath.mpf(variance))
+        found = exact_averages("relu", mpmath.mpf(variance), 0.25, 20)
+        assert found is not None
+        known = [b * mpmath.ncdf(b / root) + root * mpmath.npdf(b / root), mpmath.ncdf(b / root)]
+        known += [mpmath.diff(lambda s: mpmath.npdf(s / root) / root, b, k) for k in range(6)]
+        assert all(abs(x / y - 1) < mpmath.mpf(10) ** -30 for x, y in zip(found, known, strict=False))
+
+
+@pytest.mark.parametrize("activation", ["tanh", "relu", "elu", "sigmoid"])
+@pytest.mark.parametrize("values", [(0.0, 1.0, 2.0, -1.0), (0.0, 1e-3, 1.0, 40.0)], ids=["even", "nested"])
+def test_any_nearly_equal_values_span_the_same(activation: str, values: tuple[float, ...]) -> None:
+    """Features of four values span the feature and three derivatives of it in the value, wherever these are: test
+    errors tend to one number as values 1 + h x approach each other. In double precision averages were known too badly
+    for h = 1e-6, and refused.
+    """
+
+    def error(h: float) -> float:
+        readout = {"values": [1.0 + h * x for x in values], "fractions": [0.25] * 4}
+        tables = {
+            "network": {"activation": activation, "width": 1.0, "readout": readout},
+            "spike": {"strength": 0.3, "alignment": 0.8, "bulk_variance": 1.1},
+            "target": {"link": "sign"},
+            "fit": {"samples": 2.0, "ridge": 0.1},
+        }
+        return gs.solve(gs.Model.from_dict(tables)).test_error
+
+    step = 1e-3 / max(values)
+    coarse, fine = error(2.0 * step), error(step)
+    limit = 2.0 * fine - coarse
+    assert error(1e-6) == pytest.approx(limit, abs=0.2 * abs(fine - coarse))
