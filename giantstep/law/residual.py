@@ -151,13 +151,13 @@ class Panels:
     def gathered(self, places: Array, rows: Array) -> Array:
         """The weights at the nodes [R, count ORDER] that stand for ``rows`` [R, N] at places [N]."""
         place = (places - self.low) / self.width
-        panel = np.clip(place.astype(int), 0, self.count - 1)
-        basis = legvander(2.0 * (place - panel) - 1.0, ORDER - 1)
-        moments = np.array(
-            [[np.bincount(panel, row * column, self.count) for column in basis.T] for row in rows]
-        )  # [R, ORDER, count]
+        panel = np.clip(place.astype(np.int16), 0, self.count - 1)
+        order, ends = np.argsort(panel, kind="stable"), np.cumsum(np.bincount(panel, minlength=self.count))[:-1]
+        basis = legvander(2.0 * (place - panel)[order] - 1.0, ORDER - 1)
+        parts = zip(np.split(rows[:, order], ends, axis=1), np.split(basis, ends), strict=True)
+        moments = np.stack([row @ column for row, column in parts], axis=1)  # [R, count, ORDER]
         project = legendre_coefficients(ORDER)  # of a panel from its nodes
-        return np.asarray((np.swapaxes(moments, 1, 2) @ project).reshape(len(rows), -1))
+        return np.asarray((moments @ project).reshape(len(rows), -1))
 
 
 def normal_on_panels(breaks: list[float], width: float) -> tuple[Array, Array]:

@@ -1,0 +1,54 @@
+"""The law of the step's residual for links of two indices, against the law of the product of two Gaussians."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.special import k0, k1
+
+from giantstep.law import residual_nodes as module
+from giantstep.law.residual_nodes import residual_nodes
+from giantstep.spec.model import Target
+
+SETTLED = 1e-10  # of the averages that decide
+AVERAGES = {
+    "1": (lambda x: k0(x) / math.pi, 1.0),
+    "t1*t2": (lambda x: x * k0(x) / math.pi, -1.0),
+    "t1**2": (lambda x: x * k1(x) / math.pi, 1.0),
+}  # densities of x = z1*z2 at x > 0 with these averaged in, and the sign of what x < 0 adds to them
+
+
+@pytest.mark.parametrize("link", ["tanh", "sin"])
+@pytest.mark.parametrize("averaged", list(AVERAGES))
+def test_law_of_a_function_of_the_product_of_two_indices(link: str, averaged: str) -> None:
+    """An average with a pole as near to the axis as any that is taken: z1*z2 has the density K_0(|x|)/pi."""
+    law, pole, function = residual_nodes(Target(link=f"{link}(z1*z2)"), 0.0, 60), 0.5, getattr(math, link)
+    density, sign = AVERAGES[averaged]
+    weight = {"1": law.weight, "t1*t2": law.weight_tt[0, 1], "t1**2": law.weight_tt[0, 0]}[averaged]
+
+    def integrand(x: float) -> float:
+        e = function(x)
+        even, odd = pole / (e * e + pole**2), e / (e * e + pole**2)
+        return 2.0 * density(x) * (even if sign > 0.0 else odd)
+
+    expected = quad(integrand, 0.0, 1.0, epsabs=1e-13)[0] + quad(integrand, 1.0, 40.0, epsabs=1e-13, limit=400)[0]
+    found = weight @ ((pole if sign > 0.0 else law.e) / (law.e**2 + pole**2))
+    assert found == pytest.approx(expected, abs=10 * SETTLED)
+
+
+def test_points_are_taken_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many a link asks for, smooth or with kinks: what is held of them stays small."""
+    held: list[int] = []
+    at_points = module._at_points
+
+    def counted(*given: object) -> object:
+        held.append(len(np.asarray(given[-1])))
+        return at_points(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(module, "_at_points", counted)
+    for link in ("tanh(2*z1*z2)", "abs(z1)*z2"):
+        held.clear()
+        residual_nodes(Target(link=link), 0.125, 20)
+        assert sum(held) > 4 * module._CHUNK
+        assert max(held) <= module._CHUNK
