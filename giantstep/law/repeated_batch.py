@@ -28,7 +28,7 @@ from giantstep.spec.model import Network, Step, Target
 
 Array = np.ndarray
 _FINENESS = (1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0)
-_NEGLIGIBLE, _UNSEEN = 1e-17, 1e-15  # weight of a node of the label; of kappa
+_NEGLIGIBLE, _UNSEEN = 1e-17, 1e-15  # weight, against the largest, of a node of the label; of kappa
 _NOISES, _LABELS = 20, 36  # nodes of the label's noise; of a smooth index of several
 _SAMPLES = 1 << 17  # at a time
 
@@ -65,7 +65,9 @@ def _state_after_both(
 
 
 class _Labels(NamedTuple):
-    """Nodes of a sample given kappa: weight [N], label [N], and the mean of t given the indices with noise [N, m]."""
+    """Nodes of a sample given kappa, by label [N] in ascending order: weight [N], and the mean of t given the indices
+    with noise [N, m].
+    """
 
     weight: Array
     label: Array
@@ -134,7 +136,7 @@ class _Both:
             beside = tau - (labels.t[part] @ along)[:, None]
             weight = (share * labels.weight[part, None] * _density(beside, step, spread)).ravel()
             t = labels.t[part].T[:, :, None] + turn[:, None, None] * beside
-            here = np.einsum("ie,abet->abit", to_residuals[part], averages, optimize=True)
+            here = to_residuals.at(part, averages)
             phi, common, sums = derived.samples(
                 weight,
                 np.repeat(kappa[:, None], len(weight), axis=1),
@@ -153,7 +155,7 @@ class _Both:
         target, noisy = self.seen.layer.target, self.seen.noisy
         gamma = np.array(self.seen.layer.before.overlaps)
         weight, t = self._indices(kappa, gamma)
-        kept = weight > _NEGLIGIBLE
+        kept = weight > _NEGLIGIBLE * weight.max()
         weight, t = weight[kept] / weight[kept].sum(), t[kept]
         clean = link_values(target.link)((kappa @ gamma + t @ noisy.lower.T).T)
         rows = np.concatenate([weight[None], (t @ noisy.carry.T).T * weight])
@@ -161,9 +163,10 @@ class _Both:
         if target.noise > 0.0:
             points, probability = hermite(round(_NOISES * self.seen.fineness))
             laws = laws.plus(math.sqrt(target.noise) * points, probability)
-        kept = laws.rows[0, 0] > _NEGLIGIBLE
-        weight = laws.rows[0, 0, kept]
-        return _Labels(weight, laws.e[0, kept], (laws.rows[0, 1:, kept].T / weight).T)
+        kept = np.flatnonzero(laws.rows[0, 0] > _NEGLIGIBLE * laws.rows[0, 0].max())
+        order = kept[np.argsort(laws.e[0, kept], kind="stable")]
+        weight = laws.rows[0, 0, order]
+        return _Labels(weight, laws.e[0, order], (laws.rows[0, 1:, order].T / weight).T)
 
     def _indices(self, kappa: Array, gamma: Array) -> tuple[Array, Array]:
         """Weights [N] and nodes t' [N, m] of the indices with noise, z' = gamma kappa + L' t'."""

@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial.chebyshev import chebvander
@@ -39,6 +40,21 @@ _TABLE = 0.25  # squared width of the panels that averages over xi are interpola
 _KINKED = 3.0  # deviations of xi that panels of g are wide, beside kinks
 _LINEAR, _ANY = 1e-13, 0.01  # variance of sigma' over its square: rounding; the variance that is taken then
 _MOST, _CHUNK, _PLACES = 60_000_000, 1 << 20, 4000  # points of g, e and tau; at a time; of tau
+
+
+class Interpolation(NamedTuple):
+    """To residuals in ascending order from the P nodes of a panel each: the first node [N], and coefficients [N, P]."""
+
+    first: Array
+    coefficients: Array
+
+    def at(self, residuals: slice, values: Array) -> Array:
+        """Of values at nodes [A, K, E, T] those at some of the residuals, [A, K, n, T]."""
+        first, coefficients = self.first[residuals], self.coefficients[residuals]
+        starts, counts = np.unique(first, return_counts=True)
+        panels = zip(starts.tolist(), np.split(coefficients, np.cumsum(counts)[:-1]), strict=True)
+        points = coefficients.shape[1]
+        return np.concatenate([inside @ values[:, :, start : start + points] for start, inside in panels], axis=2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,8 +159,8 @@ class SeenSamples:
         length = float(np.linalg.norm(along))
         return (min(width, 2.0 * width * spread / length) if spread > 0.0 < length else width) / self.fineness
 
-    def residual_nodes(self, e: Array) -> tuple[Array, Array]:
-        """Nodes [E] for functions of residuals e [N], and what brings values there to the residuals, [N, E].
+    def residual_nodes(self, e: Array) -> tuple[Array, Interpolation]:
+        """Nodes [E] for functions of residuals e [N] in ascending order, and what brings values there to the residuals.
 
         The residuals themselves where they are few; else Chebyshev points on panels: averages vary with the residual on
         the scale by which a sample moves the rows as much as their noise does, and ever more slowly far out.
@@ -158,18 +174,16 @@ class SeenSamples:
         panels = max(1, math.ceil(self.fineness * (high - low) / _PANEL))
         distinct, of_each = np.unique(e, return_inverse=True)
         if len(distinct) <= panels * _POINTS:
-            return distinct, np.eye(len(distinct))[of_each]
+            return distinct, Interpolation(of_each, np.ones((len(e), 1)))
         width = (high - low) / panels
         panel = np.clip(((place - low) / width).astype(int), 0, panels - 1)
         points = np.cos(math.pi * (np.arange(_POINTS) + 0.5) / _POINTS)
         to_coefficients = chebvander(points, _POINTS - 1).T * (2.0 / _POINTS)
         to_coefficients[0] *= 0.5
-        found = np.zeros((len(e), panels, _POINTS))
         inside = chebvander(2.0 * ((place - low) / width - panel) - 1.0, _POINTS - 1)
-        found[np.arange(len(e)), panel] = inside @ to_coefficients
-        used = np.unique(panel)
+        used, of_each = np.unique(panel, return_inverse=True)
         nodes = low + width * (used[:, None] + 0.5 * (points + 1.0))
-        return unit * np.sinh(nodes).ravel(), found[:, used].reshape(len(e), -1)
+        return unit * np.sinh(nodes).ravel(), Interpolation(_POINTS * of_each, inside @ to_coefficients)
 
     # --- averages over the rows ---------------------------------------------------------------------------------------
 
