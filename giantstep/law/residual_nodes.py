@@ -92,7 +92,7 @@ def _pieces(target: Target, mean: float, level: int) -> Callable[[], Iterator[Re
         return lambda: iter([residual_law(target, mean, level)])
     noisy = noisy_indices(np.zeros((1, target.indices)), target.probit)
     points = _points(target, noisy.lower, level)
-    return points and (lambda: (_at_points(target, noisy, mean, *some) for some in points()))
+    return None if points is None else lambda: (_at_points(target, noisy, mean, *some) for some in points())
 
 
 def _at_points(target: Target, noisy: NoisyIndices, mean: float, weight: Array, t: Array) -> ResidualLaw:
