@@ -24,7 +24,7 @@ from giantstep.system.span import Span, span_of
 from giantstep.system.state import members_and_norms, places_in_numbers, variance_rows
 
 Array = np.ndarray
-_MEMORY, _LEVELS = 1 << 27, 1 << 30  # bytes of certificates, and of levels, that are remembered
+_MEMORY = 1 << 30  # bytes of levels that are remembered
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +42,7 @@ class AtLevel:
     kernel: ModuleType
     loss: ModuleType
     rule: Rule
+    blocks: int
     members: Array
     diagonal: Array
     rows: dict[type, Any] = field(default_factory=dict, compare=False, repr=False)
@@ -50,6 +51,17 @@ class AtLevel:
     def labels(self) -> tuple[Callable[..., object], Any]:
         """What averages over the output, with the law that it takes."""
         return kernel_of(self.loss, self.laws.labels, self.columns.kappa)
+
+    @cached_property
+    def certificate(self) -> Any:
+        """The certificate on the nodes, for the numbers of a state."""
+        return self.kernel.CERTIFICATE.on(self.node, places_in_numbers(self.kernel, self.blocks, self.node.shape[1]))
+
+    @property
+    def bytes(self) -> int:
+        """Of what has been made."""
+        certificate = self.certificate.start.nbytes if "certificate" in vars(self) else 0
+        return bytes_of(self, self.columns) + self.laws.bytes + certificate
 
     @cached_property
     def first(self) -> Array:
@@ -63,14 +75,6 @@ class AtLevel:
     def variance_rows(self) -> tuple[int, ...]:
         """See ``raise_variances``."""
         return variance_rows(self.kernel)
-
-
-def _certificate_of(level: AtLevel, blocks: int) -> Any:
-    """The certificate on the table of a level, for the numbers of a state of so many blocks."""
-    return level.kernel.CERTIFICATE.on(level.node, places_in_numbers(level.kernel, blocks, level.node.shape[1]))
-
-
-certificate_at = Remembered(_certificate_of, lambda found: found.start.nbytes, _MEMORY)
 
 
 @dataclass(frozen=True)
@@ -118,11 +122,11 @@ def _made(asked: AskedFor, laws: Resolved) -> AtLevel:
         gauss_rule(asked.level.output), asked.level.output, constants, noise if loss.FORM == "residual" else 0.0
     )
     places = members_and_norms(kernel, blocks, blocks if span is None else span.rank)
-    return AtLevel(laws, span, columns, node, kernel, loss, rule, *places)
+    return AtLevel(laws, span, columns, node, kernel, loss, rule, blocks, *places)
 
 
 _remembered = Remembered(
     lambda asked: _made(asked, resolved(asked.problem, asked.level)),
-    lambda found: bytes_of(found, found.columns) + found.laws.bytes,
-    _LEVELS,
+    lambda found: found.bytes,
+    _MEMORY,
 )

@@ -16,7 +16,7 @@ from giantstep.law.kinds_of_labels import Intervals, Points
 from giantstep.law.label_cells import LabelLaw
 from giantstep.law.structured_inputs import norms_of_isotropic_rows
 from giantstep.quadrature.tensor import coordinates
-from giantstep.system.at_level import at_level, certificate_at
+from giantstep.system.at_level import at_level
 from giantstep.system.directions import in_units, unit_vectors
 from giantstep.system.discretisation import Level
 from giantstep.system.equations import Tangents
@@ -232,7 +232,7 @@ class CoupledSystem(JudgedSigns):
     def missed(self, x: Array) -> float:
         """The same, evaluated."""
         self.evaluate(x)
-        check = certificate_at(self.at, self.blocks).check
+        check = self.at.certificate.check
         return float(check(self.problem.fraction, self.parameters[None], self.room.numbers()[None])[0])
 
     def observables(self) -> Array:

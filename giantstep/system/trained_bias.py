@@ -56,14 +56,15 @@ def solve_with_bias(
 ) -> tuple[float, Solution]:
     """(bias, solution) at the minimum of the free energy that is reached downhill from the initial bias, zero.
 
-    Where zero is stationary by symmetry, both sides are looked at. Raises NotConverged. Source: [CUI24] App. C.8.
+    Where zero is stationary, both sides are looked at, and one where they are mirror images. Raises NotConverged.
+    Source: [CUI24] App. C.8.
     """
     search = _Search(model, dimension, tolerance, start)
     middle = search.at(0.0)
     best: _Point | None = None
     for near in search.downhill(middle):
         found = search.limit(near.point, 0.0) if near.ends else search.minimum(near)
-        if best is None or _energy(found) < _energy(best) - _flat(best):  # of mirror images the positive bias
+        if best is None or _energy(found) < _energy(best) - _flat(best):  # of equals the positive bias
             best = found
     chosen = best or middle
     solution = solution_of(chosen.solution)
@@ -91,7 +92,8 @@ class _Search:
         return _Point(bias, slope_in_bias(problem, solution.system), solution)
 
     def downhill(self, middle: _Point) -> tuple[_Start, ...]:
-        """Where to go from zero: downhill; where the slope vanishes, both ways if the free energy falls to the sides.
+        """Where to go from zero: downhill; where the slope vanishes, to the sides where the free energy falls there, of
+        mirror images to the positive one.
 
         Nowhere from a zero that has features of its own which lower the free energy.
         """
@@ -99,10 +101,10 @@ class _Search:
             beside = [_Start(self.at(d * BESIDE), d) for d in (1.0, -1.0)]
             lower = [start for start in beside if _energy(start.point) < _energy(middle)]
             return tuple(start for start in lower if start.point.slope * start.direction < 0.0)
-        flat = _flat(middle)
-        if abs(middle.slope) > flat and not _is_even(self.problem):
+        flat, even = _flat(middle), _is_even(self.problem)
+        if abs(middle.slope) > flat and not even:
             return (_Start(middle, -float(np.sign(middle.slope))),)
-        sides = [_Start(self._beside(middle, d), d) for d in (1.0, -1.0)]
+        sides = [_Start(self._beside(middle, d), d) for d in ((1.0,) if even else (1.0, -1.0))]
         falls = [start for start in sides if start.point.slope * start.direction < -flat]
         lower = [start for start in sides if _energy(start.point) < _energy(middle) - flat]
         return tuple(falls or (replace(start, ends=True) for start in lower))

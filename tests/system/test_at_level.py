@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +15,7 @@ from giantstep.system import coupled_solver
 from giantstep.system.at_level import _remembered
 from giantstep.system.coupled_solver import solve_coupled
 from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.discretisation import resolved
 from giantstep.system.kink_crossings import cuts_at, passes_unseen
 from giantstep.system.problem import problem_of
 from giantstep.system.resolution import FINE
@@ -37,6 +41,19 @@ def test_what_no_number_of_a_fit_changes_is_found_once() -> None:
     others = (system(FINE[1]), system(dimension=1000), *(system(**changed) for changed in changes))
     assert all(other.at is not known.at for other in others)
     assert known.span is not None and others[1].span is None
+
+
+def test_nothing_keeps_the_laws_of_a_system_whose_labels_were_chosen() -> None:
+    """They may be large: neither its certificate nor anything else outlives it."""
+    problem = problem_of(Model.from_dict(MODEL))
+    laws = replace(resolved(problem, FINE[0]), kept=False)
+    chosen = CoupledSystem(problem, FINE[0], laws)
+    x = np.full(len(chosen.first), 0.7)
+    assert chosen.certificate(x) > 0.0
+    left = weakref.ref(chosen.at), weakref.ref(laws)
+    del chosen, laws
+    gc.collect()
+    assert [each() for each in left] == [None, None]
 
 
 def test_systems_of_one_record_write_nothing_into_it() -> None:

@@ -10,6 +10,7 @@ from loss_cases import model
 from scipy.optimize import minimize_scalar
 
 from giantstep.spec.model import Model
+from giantstep.system import trained_bias
 from giantstep.system.coupled_solver import coupled_solution
 from giantstep.system.merged_blocks import merged
 from giantstep.system.problem import problem_of
@@ -155,3 +156,21 @@ def test_features_without_a_mean_at_one_bias(
     for name in ("test_error", "free_energy"):
         limit, one, two = (getattr(result, name) for result in (found, large, larger))
         assert (one - limit) / (two - limit) == pytest.approx(10.0, rel=0.02)
+
+
+def test_of_mirror_images_one_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a bias and its negative are as good, nothing is solved at a negative one."""
+    asked: list[float] = []
+    at = trained_bias._Search.at
+
+    def noted(search: trained_bias._Search, bias: float) -> trained_bias._Point:
+        asked.append(bias)
+        return at(search, bias)
+
+    monkeypatch.setattr(trained_bias._Search, "at", noted)
+    network = {"activation": "tanh", "width": 1.0, "bias": "trained"}
+    fit = {"samples": 2.0, "ridge": 0.01, "loss": "log_cosh"}
+    step = {"samples": 2.0, "learning_rate": 1.0}
+    found = Model.from_dict({"network": network, "target": {"link": "z**2"}, "step": step, "fit": fit})
+    assert solve(found).bias > 0.1
+    assert min(asked) == 0.0
