@@ -8,6 +8,7 @@ normal; probit noise adds to z, label noise and flips to the label. With probit 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -35,7 +36,7 @@ _SHARP = 0.2  # width of a turn of a label or a mean label
 _PANELS = 4  # between two breakpoints
 _STEPS = (0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.085, 0.06, 0.042, 0.03, 0.021, 0.015)
 _NOISE_STEP = 0.6
-_MOST = 4_000_000  # nodes of a grid
+_MOST, _TOGETHER = 4_000_000, 1 << 20  # nodes of a grid; nodes of labels that are handled together
 _LITTLE = 1 << 26  # bytes: asking the machine how many it has takes longer than using these
 _TOLERANCE = 1e-13  # of the moments of a smooth link, where the step of t is chosen; a tenth longer, it leaves 2e-11
 
@@ -230,10 +231,27 @@ def _points(target: Target, gamma: Array, kappa: Array, finer: int, rough: bool)
         nodes, weights = _tensor(target, rows_of(gamma), finer, rough)
         enough_memory(len(kappa), *nodes.shape)
         t, weight = nodes[None], weights[None]  # the same at every kappa
-    z = (kappa @ gamma).T[:, :, None] + np.einsum("ij,nkj->ink", noisy.lower, t)
-    carried = np.einsum("ij,nkj->nki", noisy.carry, t)
-    weight, carried = (np.broadcast_to(part, (len(kappa), *part.shape[1:])) for part in (weight, carried))
-    return Points(np.array(weight, order="C"), link_values(target.link)(z), np.array(carried, order="C"), noisy.rest)
+    label = _label_at(target.link, kappa @ gamma, noisy.lower, t)
+    t = t @ noisy.carry.T
+    weight, t = (np.broadcast_to(part, (len(kappa), *part.shape[1:])) for part in (weight, t))
+    return Points(
+        np.require(weight, requirements=["C", "W"]), label, np.require(t, requirements=["C", "W"]), noisy.rest
+    )
+
+
+def _label_at(link: str, base: Array, lower: Array, t: Array) -> Array:
+    """The value of a link at base [N, I] + lower t [N or 1, J, m], some rows at a time: [N, J]."""
+    found = np.empty((len(base), t.shape[1]))
+    for part in parts_of(found.shape):
+        moved = (t if len(t) == 1 else t[part]) @ lower.T
+        found[part] = link_values(link)(np.moveaxis(base[part, None] + moved, 2, 0))
+    return found
+
+
+def parts_of(shape: tuple[int, ...]) -> Iterator[slice]:
+    """Rows of an array of nodes, so many at a time as take little room."""
+    together = max(1, _TOGETHER // max(1, shape[1]))
+    return (slice(start, start + together) for start in range(0, shape[0], together))
 
 
 def _panels(breaks: tuple[float, ...], centre: Array, width: float, reach: float, count: _Nodes) -> tuple[Array, Array]:

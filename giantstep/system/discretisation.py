@@ -16,7 +16,7 @@ from giantstep.law.label_cells import Cells, LabelLaw, straight_law
 from giantstep.law.label_growth import label_reach, spacing_of
 from giantstep.law.label_lines import Lines, are_lines
 from giantstep.law.label_moments import clean_moments, moments_at_nodes
-from giantstep.law.labels import label_law, with_noise
+from giantstep.law.labels import label_law, parts_of, with_noise
 from giantstep.law.moments_given_kappa import LabelMoments, square_nodes
 from giantstep.law.multi_index_labels import has_kinks, meetings_along, turns_along
 from giantstep.law.terms import label_widths, noisy_terms
@@ -239,10 +239,17 @@ def _labels(
         law = with_noise(law, target.noise, level.labels, level.rough)
     if not isinstance(law, (Points, Lines)):
         return law
-    felt = rows[:, 1, None] * law.weight
-    squares = felt * law.label**2
-    seldom = (felt <= _UNSEEN * np.sum(rows[:, 1])) & (squares <= _UNSEEN * np.sum(squares))
-    return replace(law, weight=np.where(seldom, 0.0, law.weight))
+    return replace(law, weight=_felt(rows[:, 1], law.weight, law.label))
+
+
+def _felt(share: Array, weight: Array, label: Array) -> Array:
+    """Weights of labels [N, J] at nodes of kappa with shares [N], without those that next to nothing depends on."""
+    found, most = weight.copy(), _UNSEEN * np.sum(share)
+    most_of_squares = _UNSEEN * np.einsum("n,nj,nj,nj->", share, weight, label, label)
+    for part in parts_of(weight.shape):
+        felt = share[part, None] * weight[part]
+        found[part][(felt <= most) & (felt * label[part] ** 2 <= most_of_squares)] = 0.0
+    return found
 
 
 def with_moments(

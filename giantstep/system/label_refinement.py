@@ -148,7 +148,7 @@ def _spread(system: CoupledSystem) -> Array:
 
 def _settled(system: CoupledSystem, tolerance: float, search: Search) -> Panels:
     """Panels whose averages, those of the residuals, are known, but for rounding of the places of output and label
-    beside the spread on which an average turns. Others are halved.
+    beside the spread on which an average turns. Others are halved, where there are averages at all.
     """
     active, done = _first(system, search), []
     weight = system.table[:, 1][None]
@@ -161,6 +161,8 @@ def _settled(system: CoupledSystem, tolerance: float, search: Search) -> Panels:
             local = np.stack([np.bincount(active.owner, row, len(system.kappa)) for row in size])
             total = (weight * local).sum(axis=1, keepdims=True)
             scale = np.maximum(local, total / np.maximum(weight * len(system.kappa), 1e-290))
+            if not np.all(np.isfinite(scale)):
+                break
         good = np.all(error <= tolerance * scale[:, active.owner] + known, axis=0)
         done.append(active.chosen(good))
         active = active.chosen(~good)

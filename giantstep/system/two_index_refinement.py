@@ -159,9 +159,9 @@ class _Plane:
             kept = kept + nodes[0].astype(int)
             if len(kept) * int((kept + nodes[1]).max()) > _MOST:
                 raise self._too_many()
-            last = number + 1 == _HALVINGS
+            last = number + 1 == _HALVINGS or not np.all(np.isfinite(scale))  # where there are no averages at all
             done += [strips if last else strips.chosen(good[panel]) for strips, panel in told.strips]
-            if good.all():
+            if last or good.all():
                 break
             lower, upper = active.chosen(~good).halves()
             active = lower.joined(upper)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -11,9 +12,10 @@ import pytest
 from scipy.integrate import dblquad, quad
 from scipy.special import ndtr
 
+from giantstep.law import labels
 from giantstep.law.directions import mixing
 from giantstep.law.kinds_of_labels import Intervals, Points
-from giantstep.law.labels import label_law, with_noise
+from giantstep.law.labels import label_law, nodes_of_link, with_noise
 from giantstep.spec.model import Target
 
 KAPPA = np.array([-1.7, -0.2, 0.0, 0.9])
@@ -229,3 +231,21 @@ def test_links_that_turn_within_a_small_width(link: str) -> None:
         for function in (lambda x: x, lambda x: x * x, lambda x: np.exp(-x)):
             found = law.weight[k] @ function(law.label[k])
             assert found == pytest.approx(float(density @ function(y)), rel=1e-10)
+
+
+def test_values_of_many_labels_are_found_some_at_a_time() -> None:
+    """What is taken beside the nodes themselves stays below a few arrays of so many labels as are handled together."""
+    kappa = np.linspace(-4.0, 4.0, 400)
+    tracemalloc.start()
+    found = nodes_of_link(Target(link="tanh(z1*z2)"), (0.5, 0.3), kappa, finer=1)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    size = found.weight.nbytes + found.label.nbytes + found.t.nbytes
+    assert found.weight.size > 4 * labels._TOGETHER
+    assert peak < size + 64 * labels._TOGETHER
+
+
+def test_rows_that_are_handled_together_are_all_of_them() -> None:
+    parts = list(labels.parts_of((10, labels._TOGETHER // 4)))
+    assert [row for part in parts for row in range(10)[part]] == list(range(10))
+    assert max(len(range(10)[part]) for part in parts) == 4

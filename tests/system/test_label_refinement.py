@@ -15,7 +15,9 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 import giantstep as gs
+from giantstep.quadrature.crossings import Panels
 from giantstep.spec.model import Model
+from giantstep.system import label_refinement
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
 from giantstep.system.kink_crossings import cuts_at
@@ -232,3 +234,20 @@ def test_labels_that_all_but_follow_the_spike_and_leave_the_flat_part() -> None:
     sizes = {"network__activation": "linear", "fit__samples": 0.31, "fit__ridge": 0.22}
     loss = {"name": "epsilon_insensitive", "epsilon": 2.5}
     assert certificate(solve(model(loss, target__link="relu", spike=spike, **sizes), dimension=1000)).holds
+
+
+def test_where_there_are_no_averages_no_panel_is_halved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As at unknowns far from a solution: halves have none either, however many of them."""
+    problem = problem_of(model("absolute", **SHARP))
+    fixed, seen = CoupledSystem(problem, FINE[1]), []
+    x = fixed.unknowns(order_of(problem, solve(problem.model)))
+    told = label_refinement._told
+
+    def without(system: CoupledSystem, panels: Panels) -> tuple[Any, Any]:
+        seen.append(len(panels.owner))
+        size, error = told(system, panels)
+        return np.full_like(size, math.nan), error
+
+    monkeypatch.setattr(label_refinement, "_told", without)
+    assert system_at(problem, FINE[1], x).labels.nodes > 0
+    assert len(seen) == 1

@@ -15,6 +15,7 @@ from scipy.stats import norm
 from giantstep.law.kinds_of_labels import Points
 from giantstep.law.label_lines import Lines, are_lines, lines_given_kappa
 from giantstep.law.labels import label_law
+from giantstep.quadrature.crossings import Panels
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Model
 from giantstep.system import two_index_refinement
@@ -330,3 +331,19 @@ def test_a_kink_next_to_the_end_of_a_panel_is_seen() -> None:
 def test_solved_to_the_tolerance(link: str, loss: str) -> None:
     """The first two were refused on fixed nodes."""
     assert solve(model(link, loss)).quadrature_error < 1e-10
+
+
+def test_where_there_are_no_averages_no_panel_is_halved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As at unknowns far from a solution: halves have none either, however many of them."""
+    fixed, _ = system_of(problem_of(model("tanh(z1*z2)", "absolute")))
+    plane, seen = two_index_refinement._Plane(fixed, 1e-12), []
+    told = plane._integrals
+
+    def without(panels: Panels) -> two_index_refinement._Told:
+        seen.append(len(panels.owner))
+        found = told(panels)
+        return found._replace(total=np.full_like(found.total, math.nan))
+
+    monkeypatch.setattr(plane, "_integrals", without)
+    assert len(plane._settled().lines.kappa) > 0
+    assert len(seen) == 1
