@@ -91,7 +91,8 @@ def gain_of_step(network: Network, before: LayerState, step: Step, target: Targe
         previous = gain
     raise NotConverged(
         "the averages of a later gradient step do not settle",
-        "an activation or link varies too sharply; soften it, or lower the learning rate of the steps before",
+        "the link or activation varies too sharply; soften it, as sqrt(0.1 + z1**2 + z2**2) is softer than "
+        "sqrt(z1**2 + z2**2); where it is the activation, a lower learning rate of the steps before may help",
     )
 
 

@@ -60,7 +60,7 @@ def _state_after_both(
         previous = gain
     raise NotConverged(
         "the averages of a step on the batch of the step before do not settle",
-        'soften activation or link, take other samples and rates, or batch = "fresh"',
+        'take batch = "fresh", or an activation and a link that vary less sharply',
     )
 
 
