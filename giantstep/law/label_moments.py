@@ -15,7 +15,7 @@ import numpy as np
 
 from derive.language.links import link_of
 from giantstep.law.directions import noisy_indices, rows_of
-from giantstep.law.labels import smooth_rule
+from giantstep.law.labels import affordable, smooth_rule
 from giantstep.law.moments_given_kappa import LabelMoments, moments_given_kappa
 from giantstep.law.multi_index_labels import has_kinks
 from giantstep.quadrature.gauss import hermite, products
@@ -31,6 +31,7 @@ _UNSEEN = 1e-13  # of an overlap: rounding
 _ROUNDED = 1e-15  # of the root of the largest square: a coefficient
 _HIGHEST = 60  # degree of a polynomial that Gauss nodes are taken for
 _TOGETHER = 1 << 20  # values of the label at a time
+_MOST = 5_000_000  # nodes
 _CORNERS = 1.01  # beyond this square of the distance, in reaches of the trapezoids, there is nothing
 
 
@@ -179,6 +180,7 @@ def _ordered_nodes(
         else:
             rules.append(smooth())
             reach[axis] = rules[axis][0].max()
+    affordable(link, math.prod(len(points) for points, _ in rules), _MOST)
     nodes, weight = products(rules)
     inside = ((nodes / reach) ** 2).sum(axis=1) <= _CORNERS
     return nodes[inside], weight[inside]

@@ -285,17 +285,17 @@ def _tensor(target: Target, overlaps: Rows, finer: int, rough: bool) -> tuple[Ar
     single = (np.zeros(1), np.ones(1))
     known = np.diag(noisy_indices(np.array(overlaps), probit).lower) > 0.0
     rules = [rule if moves or len(overlaps) == 1 else single for moves in known]
-    _affordable(link, math.prod(len(t) for t, _ in rules))
+    affordable(link, math.prod(len(t) for t, _ in rules))
     grid, weights = products(rules)
     keep = weights > 0.04 * math.exp(-0.5 * float(rule[0][-1]) ** 2)
     return grid[keep], weights[keep]
 
 
-def _affordable(link: str, count: int) -> None:
+def affordable(link: str, count: int, most: int = _MOST) -> None:
     """Raise NotConverged where a grid of t has too many nodes."""
-    if count > _MOST:
+    if count > most:
         raise NotConverged(
-            f"the label {link!r} needs {count:.1g} nodes of its indices given the spike, {_MOST:.0e} at most",
+            f"the label {link!r} needs {count:.1g} nodes of its indices given the spike, {most:.0e} at most",
             "use a smoother link, or one of fewer indices",
         )
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
+from giantstep.law import label_moments as module
 from giantstep.law.directions import rows_of
 from giantstep.law.kinds_of_labels import Points
 from giantstep.law.label_moments import label_moments
-from giantstep.law.labels import label_law
+from giantstep.law.labels import label_law, smooth_rule
 from giantstep.law.moments_given_kappa import moments_given_kappa
 from giantstep.quadrature.trapezoid import trapezoid
+from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Target
 
 Array = np.ndarray
@@ -104,3 +108,17 @@ def test_labels_that_grow_where_both_indices_do_are_followed_there(alignment: tu
     kappa, weight = trapezoid(0.1, 20.0)
     found = label_moments(Target("exp(z1*z2/3)"), (alignment,), kappa[:, None], 0.0, 1, False)
     assert weight @ found.square == pytest.approx(1.0 / np.sqrt(1.0 - 4.0 / 9.0), rel=2e-12)
+
+
+def test_too_many_nodes_are_refused_before_they_are_made() -> None:
+    """They are squares of their numbers along each index; the reason names the link, which is what has to be softer."""
+    link, gamma = "tanh(z1*z2)", ((0.5, 0.3),)
+    assert len(smooth_rule(link, gamma, 0.0, 5, False)[0]) ** 2 > module._MOST
+    label_moments(Target(link), gamma, np.zeros((1, 1)), 0.0, 1, False)
+    tracemalloc.start()
+    with pytest.raises(NotConverged, match="tanh.* nodes of its indices") as refused:
+        label_moments(Target(link), gamma, np.zeros((1, 1)), 0.0, 5, False)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert "smoother link" in refused.value.hint
+    assert peak < 8 * module._TOGETHER
