@@ -40,7 +40,7 @@ class Term:
 
     def coefficients(self, kappa: Array) -> Array:
         """mu0, mu1, mu2^2 at points of kappa, [3, N]; a ``polynomial`` (lowest power first) takes the place of mu0."""
-        found = coefficients(self.function, self.scale * kappa + self.offset, self.variance)
+        found = coefficients(self.function, self.scale * kappa + self.offset, self.variance, self.offset)
         if self.polynomial is not None:
             found[0] = polyval(kappa, self.polynomial)
         return found

@@ -83,16 +83,17 @@ def generated_module(name: str) -> ModuleType:
     return importlib.import_module(name)
 
 
-def coefficients(text: str, s: np.ndarray, c: float) -> np.ndarray:
+def coefficients(text: str, s: np.ndarray, c: float, middle: float | None = None) -> np.ndarray:
     """mu0, mu1, mu2^2 of f(s + sqrt(c) g), g ~ N(0, 1): shape (3, len(s)).  [CUI24, Result 3.2]
 
-    Raises NotConverged where the estimated error exceeds 1e-9 of sqrt(E f^2), or of its median where it is smaller.
+    middle: a shift at which f has its usual size, where all of s may be far out. Raises NotConverged where the
+    estimated error exceeds 1e-9 of sqrt(E f^2), or of its median or that in the middle where it is smaller.
     """
     kernel = function_kernel(text)
     out = np.empty((3, len(s)))
     error = kernel.coefficients(np.ascontiguousarray(s, dtype=float), float(c), out, np.empty(kernel.SCRATCH_SHAPE))
     if not error < _WORST:
-        error = _worst_that_counts(kernel, s, c, out)
+        error = _worst_that_counts(kernel, s, c, out, middle)
     if not error < _WORST:
         raise NotConverged(
             f"the Gaussian averages of {text!r} at variance {c:.6g} have an estimated error of {error:.2g}",
@@ -102,18 +103,25 @@ def coefficients(text: str, s: np.ndarray, c: float) -> np.ndarray:
     return out
 
 
-def _worst_that_counts(kernel: ModuleType, s: np.ndarray, c: float, out: np.ndarray) -> float:
+def _worst_that_counts(kernel: ModuleType, s: np.ndarray, c: float, out: np.ndarray, middle: float | None) -> float:
     """The worst estimated error of the points whose sqrt(E f^2) is not negligible beside the largest.
 
-    Where f tends to zero on one side it is small by cancellation: errors count beside the median of sqrt(E f^2) there.
+    Where f tends to zero on one side it is small by cancellation: errors count beside the median of sqrt(E f^2) there,
+    and beside what it is in the middle.
     """
-    size = np.hypot(np.hypot(out[0], out[1]), np.sqrt(out[2]))
+    size = _sizes(out)
     counts = ~(size < _NEGLIGIBLE * np.max(size))
-    one, scratch = np.empty((3, 1)), np.empty(kernel.SCRATCH_SHAPE)
+    one, scratch, usual = np.empty((3, 1)), np.empty(kernel.SCRATCH_SHAPE), float(np.median(size))
+    if middle is not None and kernel.coefficients(np.array([middle]), float(c), one, scratch) < _WORST:
+        usual = max(usual, float(_sizes(one)[0]))
     with np.errstate(invalid="ignore"):
-        share = np.fmin(1.0, size / max(float(np.median(size)), _LEAST))  # one where the size is not a number
+        share = np.fmin(1.0, size / max(usual, _LEAST))  # one where the size is not a number
     errors = (
         kernel.coefficients(np.array([x]), float(c), one, scratch) * part
         for x, part in zip(s[counts], share[counts], strict=True)
     )
     return max(errors, default=0.0)
+
+
+def _sizes(out: np.ndarray) -> np.ndarray:
+    return np.asarray(np.hypot(np.hypot(out[0], out[1]), np.sqrt(out[2])))

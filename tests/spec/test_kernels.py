@@ -21,6 +21,15 @@ def test_a_constant_moves_the_mean_only(shifted: str, plain: str, constant: floa
     np.testing.assert_allclose(np.sqrt(found[2]), np.sqrt(known[2]), rtol=0.0, atol=1e-9)
 
 
+def test_shifts_that_are_all_far_out_count_beside_the_middle() -> None:
+    """Panels about a place far out ask for nothing else; without a middle all of f is rounding, as it may be."""
+    s = np.linspace(-27.0, -18.0, 61)
+    found, known = coefficients("tanh(z)+1", s, 2.0, middle=0.0), coefficients("tanh(z)", s, 2.0)
+    np.testing.assert_allclose(found[0], known[0] + 1.0, rtol=0.0, atol=1e-14)
+    with pytest.raises(NotConverged, match="estimated error"):
+        coefficients("tanh(z)+1", s, 2.0)
+
+
 def test_what_is_inaccurate_where_it_counts_is_refused() -> None:
     with pytest.raises(NotConverged, match="estimated error"):
         coefficients("exp(z**2/4)", np.linspace(-3.0, 3.0, 7), 4.0)
