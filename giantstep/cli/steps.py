@@ -15,7 +15,8 @@ def add(subparsers: Subparsers) -> None:
     steps = command(
         subparsers,
         "steps",
-        "overlap and errors against the number of giant steps, with a batch for each and with one budget for all",
+        "overlap and errors against the number of giant steps, all like the last one of the model, with a batch for "
+        "each and with one budget for all",
         "giantstep steps model.toml --most 6 --plot steps.pdf",
         _steps,
     )
@@ -66,7 +67,7 @@ def table(found: gs.Steps) -> str:
     if runs:
         of = f"d = {runs[0].dimension}, {runs[0].seeds} seeds"
         lines.append(f"below each: simulated networks, {of}; error (standard error)")
-    return "\n".join([*lines, *sorted(reasons)])
+    return "\n".join([*lines, *sorted(reasons), *([found.remark] if found.remark else [])])
 
 
 def _cells(point: gs.StepsPoint) -> str:

@@ -74,6 +74,15 @@ class Steps(Pictured):
         """Whether steps of ``each`` take one batch."""
         return self.model.step is not None and self.model.step.batch == "same"
 
+    @property
+    def remark(self) -> str:
+        """That steps of the model which differ are not those that are taken; empty where they do not."""
+        taken = {(step.samples, step.learning_rate) for step in self.model.steps}
+        if len(taken) < 2:
+            return ""
+        last = self.model.steps[-1]
+        return f"the steps of the model differ: all are like its last one (learning rate {last.learning_rate:g})"
+
     def summary(self) -> list[Row]:
         """The best number of steps of both kinds, the model."""
         rows = [("steps", f"0 to {self.each[-1].steps}")]
@@ -81,7 +90,8 @@ class Steps(Pictured):
             best = min(points, key=_error)
             if best.result is not None:
                 rows.append((name, f"least test error {number(best.result.test_error)} after {best.steps}"))
-        return [*rows, ("model", outline(self.model))]
+        remark = [("remark", self.remark)] if self.remark else []
+        return [*rows, *remark, ("model", outline(self.model))]
 
     @property
     def _budget(self) -> str:
