@@ -31,6 +31,7 @@ BESIDE = 1e-6  # next to a bias that has other features than those near it
 _FARTHEST = 20.0
 _SETTLED = 1e-12
 _FLAT = 1e-11  # a slope or change this small, relative to the free energy, is zero
+_LEVEL = 1e-9  # a fall all the way that slopes of rounding add up to
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,8 @@ class _Search:
     def bracket(self, start: _Start) -> tuple[_Point, _Point]:
         """Two points downhill from the start between which the slope changes its sign.
 
-        Where the free energy has risen although it falls again, a minimum was passed: the step is shortened.
+        Where the free energy has risen although it falls again, a minimum was passed: the step is shortened. The start
+        twice, where any bias is as good.
         """
         near, direction, step = start.point, start.direction, self.first()
         while abs(near.bias) < _FARTHEST:
@@ -152,6 +154,8 @@ class _Search:
                 step *= _SHORTER
                 continue
             near, step = far, (_FASTER if step < _FIRST else _GROWTH) * step
+        if _energy(start.point) - _energy(near) <= _LEVEL * max(1.0, abs(_energy(near))):
+            return start.point, start.point
         raise NotConverged(
             f"the training objective has no minimum in the bias: it still falls at {_FARTHEST:g}",
             "set network.bias to a number",

@@ -9,6 +9,7 @@ import pytest
 from loss_cases import model
 from scipy.optimize import minimize_scalar
 
+from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Model
 from giantstep.system import trained_bias
 from giantstep.system.coupled_solver import coupled_solution
@@ -174,3 +175,30 @@ def test_of_mirror_images_one_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> 
     found = Model.from_dict({"network": network, "target": {"link": "z**2"}, "step": step, "fit": fit})
     assert solve(found).bias > 0.1
     assert min(asked) == 0.0
+
+
+def test_an_objective_that_is_the_same_at_any_bias() -> None:
+    """Linear features of opposite values have a constant as soon as there is a bias: any other does as well. Slopes of
+    rounding were followed to the end of the search, and the model refused.
+    """
+    steps = [{"samples": 0.57, "learning_rate": 1.088}, {"samples": 0.776, "learning_rate": 0.879}]
+    given = Model.from_dict(
+        {
+            "network": {
+                "activation": "identity",
+                "width": 1.047,
+                "bias": "trained",
+                "readout": {"values": [1.0, -1.0], "fractions": [0.5, 0.5]},
+            },
+            "target": {"link": "sigmoid(2*z)"},
+            "fit": {"samples": 4.677, "ridge": 0.532, "loss": "log_cosh"},
+            "step": steps,
+        }
+    )
+    found = solve(given)
+    for bias in (0.05, 5.0):
+        fixed = solve(given.replace({"network.bias": bias}))
+        assert found.free_energy == pytest.approx(fixed.free_energy, rel=1e-9)
+        assert found.test_error == pytest.approx(fixed.test_error, rel=1e-9)
+    with pytest.raises(NotConverged, match="still falls at 20"):
+        solve(given, dimension=1000)
