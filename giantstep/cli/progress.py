@@ -22,7 +22,8 @@ class Bars(bars.Bars):
         """Show a stage of several units as a bar, one of a single unit by its name and the seconds it takes."""
         heart = sys.stderr
         if isinstance(heart, Stream) and not heart.rewrites:
-            heart.say(stage if total == 1 else f"{stage}: {done} of {total}")
+            of_all = f" of {total}" if total else ""  # of some stages the number is not known before
+            heart.say(stage if total == 1 else f"{stage}: {done}{of_all}")
         elif stage != self._stage and isinstance(heart, Stream):
             self.close()
             heart.say(stage)

@@ -80,7 +80,8 @@ def test_a_stage_is_named_and_a_bar_that_closes_says_nothing(monkeypatch: pytest
     assert "0/1" not in err.getvalue()
 
 
-def test_files_and_pipes_get_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("total", "words"), [(42, "theory: 3 of 42"), (0, "theory: 3")])
+def test_files_and_pipes_get_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch, total: int, words: str) -> None:
     out, err = Terminal(), io.StringIO()
     monkeypatch.setattr(heartbeat, "MINUTE", 0.04)
     monkeypatch.setattr(sys, "stdout", out)
@@ -90,14 +91,12 @@ def test_files_and_pipes_get_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(err, "write", lambda text: (write(text), written.release())[0])
     with heartbeat.heartbeat(), Bars() as bars:
         assert sys.stdout is out  # left alone
-        bars("theory", 3, 42)
+        bars("theory", 3, total)
         for _ in range(4):  # two lines: each is a text and its end
             assert written.acquire(timeout=20.0)
     assert (sys.stdout, sys.stderr, out.getvalue()) == (out, err, "")
     lines = set(err.getvalue().splitlines())
-    assert (
-        {"giantstep: theory: 3 of 42, 0 s"} <= lines <= {"giantstep: theory: 3 of 42, 0 s", "giantstep: working, 0 s"}
-    )
+    assert {f"giantstep: {words}, 0 s"} <= lines <= {f"giantstep: {words}, 0 s", "giantstep: working, 0 s"}
 
 
 def test_files_and_pipes_are_told_once_of_a_compilation(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,6 +47,8 @@ def test_the_budget_is_that_of_the_steps_given() -> None:
     found = gs.steps(several, 1)
     assert found.total == 5.0 and found.each[1].samples == 4.0 and found.shared[1].samples == 5.0
     assert found.each[1].result is not None and found.each[1].result.model.step == gs.Step(4.0, 2.0)
+    assert "all are like its last one (learning rate 2)" in table(found)  # of 4 and 1 there is no point
+    assert "all are like" not in table(gs.steps(MODEL, 1))
 
 
 def test_steps_on_one_batch_beside_fresh_ones(tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ def test_the_common_model() -> None:
     for given in (3, "gaussian"):
         with pytest.raises(gs.BadInput, match="a list of values"):
             gs.model(readout=given)  # type: ignore[arg-type]
-    with pytest.raises(gs.BadInput, match="between 1e-14 and 1"):
+    with pytest.raises(gs.BadInput, match="from 1e-14 on, below 1"):
         gs.solve(plain, tolerance="x")  # type: ignore[arg-type]
 
 
