@@ -25,6 +25,7 @@ from giantstep.quadrature.panels import edges_of, rows_at, table, terms_of
 from giantstep.quadrature.remembered import Remembered
 from giantstep.quadrature.tensor import Shape, coordinates, rows_along, tensor_table
 from giantstep.quadrature.trapezoid import even_nodes, graded_nodes
+from giantstep.spec.errors import NotConverged
 from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Target
 from giantstep.system.kernels import bend_of, loss_kernel
@@ -328,7 +329,13 @@ def rows_that_count(rows: Array, far: float) -> Array:
     """
     if far > NARROW.reach:
         return rows
-    squares = rows[:, 1, None] * np.column_stack([np.ones(len(rows)), rows[:, 2:] ** 2])
+    with np.errstate(over="ignore"):
+        squares = rows[:, 1, None] * np.column_stack([np.ones(len(rows)), rows[:, 2:] ** 2])
+    if np.isinf(squares).any():
+        raise NotConverged(
+            f"the squares of features or labels overflow: they are up to {np.nanmax(np.abs(rows[:, 2:])):.0e}",
+            "lower the learning rates of the steps, or take an activation or link that grows more slowly",
+        )
     return np.asarray(rows[(squares > NOTHING * squares.sum(axis=0)).any(axis=1)])
 
 

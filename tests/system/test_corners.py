@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from solver_cases import model
 
-from giantstep.spec.errors import BadInput, GiantstepError
+from giantstep.spec.errors import BadInput, GiantstepError, NotConverged
+from giantstep.spec.model import Model
 from giantstep.system.solve import solve
 
 CORNERS: list[tuple[int, dict[str, Any]]] = [
@@ -102,3 +103,17 @@ def test_random_models_of_the_whole_domain() -> None:
 def test_a_dimension_that_is_no_whole_number_is_refused(dimension: Any) -> None:
     with pytest.raises(BadInput, match="is not a positive integer"):
         solve(model(1), dimension=dimension)
+
+
+@pytest.mark.parametrize("loss", ["square", "huber"])
+def test_features_that_overflow_are_told_so(loss: str) -> None:
+    """Cubic features after three steps, each of which makes rows longer by the third power."""
+    readout = {"values": [0.31, -0.88, 0.13], "fractions": [0.35, 0.52, 0.13]}
+    tables = {
+        "network": {"activation": "cubic", "width": 0.13, "readout": readout},
+        "target": {"link": "linear"},
+        "fit": {"samples": 1.4, "ridge": 0.01, "loss": loss},
+        "step": [{"samples": 0.6, "learning_rate": 3.0}] * 3,
+    }
+    with pytest.raises(NotConverged, match=r"overflow.*lower the learning rates"):
+        solve(Model.from_dict(tables))
