@@ -26,7 +26,7 @@ from giantstep.system.graded_blocks import Block
 Array = np.ndarray
 _BITS, _GUARD, _SETTLED = 160, 20, 2.0**-118  # of fixed point and of what it is made of; agreement of two steps
 _COARSEST, _HALVINGS, _REACH = 0.25, 4, 15.0  # steps in z, and how far the weight matters: 1e-49 is left
-_DEPENDENT = 1e-25  # of its size: what a feature that depends on others has beside them, in so many bits
+_DEPENDENT = 1e-32  # of its size: what a feature that depends on others has beside them, in so many bits
 _ONE = 1 << _BITS
 
 

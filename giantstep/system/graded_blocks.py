@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import mpmath
+import numpy as np
 
 from giantstep.law import structured_inputs
 from giantstep.law.spike import by_blocks, variance_by_value
 from giantstep.quadrature.mesh import Term
+from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Model
 from giantstep.system.problem import Features
 
+_LOST, _SAME = 1e-9, 1e-13  # of features: what is a combination too few digits are left of; blocks that are one
 DIGITS = 300  # differences of 1e-13, a few times nested, in features of strength 1e-12, to a high power
 
 
@@ -48,6 +51,32 @@ def blocks_of(features: Features) -> tuple[Block, ...]:
             row = (term.scale,) if features.loadings is None else features.loadings[number]
             found.append(Block(term, tuple(mpmath.mpf(x) for x in row), mpmath.mpf(term.variance), False))
     return tuple(found)
+
+
+def may_hide_directions(blocks: Sequence[Block]) -> bool:
+    """Whether some blocks, or mirror images of them, are so much alike that a combination of their features is lost.
+
+    Of n blocks that differ by e in loadings, bias and deviation of the rest of the features one is e^(n - 1).
+    """
+    rows = np.array([[*map(float, block.loadings), block.term.offset] for block in blocks])
+    variance = np.array([float(block.variance) for block in blocks])
+    for row, here in zip(rows, variance, strict=True):
+        wider = (variance - here) ** 2 / here
+        apart = [np.sqrt(((side * rows - row) ** 2).sum(axis=1) + wider) for side in (1.0, -1.0)]
+        nearest = np.sort(np.minimum(*apart) / np.sqrt(here))
+        nearest = nearest[nearest > _SAME]
+        if any(e < _LOST ** (1.0 / (n + 1)) for n, e in enumerate(nearest.tolist()) if n):
+            return True
+    return False
+
+
+def told_apart_by_rounding() -> NotConverged:
+    """The refusal of blocks whose difference rounding hides."""
+    return NotConverged(
+        "loadings or bulk variances of two blocks differ by little more than rounding, and at infinite dimension the "
+        "readout reads any difference",
+        "give a dimension, or make loadings equal that are nearly so",
+    )
 
 
 def _variance_by_value(model: Model) -> Callable[[Any], Any] | None:

@@ -36,7 +36,7 @@ from giantstep.system.graded_averages import (
     typical_of,
     with_numbers,
 )
-from giantstep.system.graded_blocks import DIGITS, Block, blocks_of
+from giantstep.system.graded_blocks import DIGITS, Block, blocks_of, told_apart_by_rounding
 from giantstep.system.graded_elimination import Column, Row, eliminated, norm_of_powers, rewritten
 from giantstep.system.graded_series import series_at
 from giantstep.system.polynomial_averages import degree_of
@@ -144,15 +144,7 @@ def _require_digits(blocks: Sequence[Block], near: dict[int, Block]) -> None:
     """Raise NotConverged where blocks are told apart by numbers that are rounded themselves."""
     for b, centre in near.items():
         if blocks[b] is not centre and not blocks[b].exact and 0.0 < _apart(blocks[b], centre) < _SURE:
-            raise _told_apart_by_rounding()
-
-
-def _told_apart_by_rounding() -> NotConverged:
-    return NotConverged(
-        "loadings or bulk variances of two blocks differ by little more than rounding, and at infinite dimension the "
-        "readout reads any difference",
-        "give a dimension, or make loadings equal that are nearly so",
-    )
+            raise told_apart_by_rounding()
 
 
 def _cluster(blocks: Sequence[Block], centres: dict[int, Block], kind: Kind) -> Cluster:
@@ -172,7 +164,7 @@ def _cluster(blocks: Sequence[Block], centres: dict[int, Block], kind: Kind) -> 
     columns_of = [[rewritten(column, dependent) for column in each] for each in (given, *moved)]
     matrix, series, doubt = eliminated(columns_of[0], sizes, columns_of[1:])
     if doubt > (_DOUBTFUL_AVERAGES if all(blocks[b].exact for b in centres) else _DOUBTFUL):
-        raise _told_apart_by_rounding()
+        raise told_apart_by_rounding()
     found = Cluster(places, centre, matrix, series, tuple(centres[b] for b in sorted(centres)), order, dependent)
     _require_independence(found)
     return found

@@ -1,0 +1,65 @@
+"""Values and biases whose features differ by less than double precision tells, though not by nothing: they span what
+those of values further apart do.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from giantstep.spec.errors import NotConverged
+from giantstep.spec.model import Model
+from giantstep.system.solve import solve
+
+STEPS = [{"samples": 3.0, "learning_rate": 1.2}] * 2
+
+
+def error(activation: str, link: str, values: list[float], biases: list[float] | None = None) -> float:
+    readout: dict[str, Any] = {"values": values, "fractions": [1.0 / len(values)] * len(values)}
+    if biases is not None:
+        readout["biases"] = biases
+    tables = {
+        "network": {"activation": activation, "width": 0.8, "readout": readout},
+        "spike": {"strength": 1.5, "alignment": 0.8, "bulk_variance": 1.2},
+        "target": {"link": link},
+        "fit": {"samples": 2.0, "ridge": 0.1},
+    }
+    return solve(Model.from_dict(tables)).test_error
+
+
+@pytest.mark.parametrize(
+    ("activation", "link", "right"),
+    [
+        ("tanh", "He(3,z)", 5.064858773804),
+        ("cos", "cos(z)", 0.147359146965),
+        ("abs", "He(2,z)", 1.2705290858),
+    ],
+)
+@pytest.mark.parametrize("apart", [1e-4, 1e-7, 1e-9])
+def test_values_that_are_nearly_opposite(activation: str, link: str, right: float, apart: float) -> None:
+    """Of (1, 1 + e, -1 + e) one combination is e^2: it was taken for rounding, and errors were up to 40 % off. Right is
+    what Gram-Schmidt with 150 digits tells at e = 1e-7; further values differ by some e of themselves.
+    """
+    found = error(activation, link, [1.0, 1.0 + apart, -1.0 + apart])
+    assert found == pytest.approx(right, rel=1e-10 + 0.2 * abs(apart - 1e-7))
+
+
+@pytest.mark.parametrize("apart", [1e-5, 1e-7, 1e-9])
+def test_biases_that_are_nearly_equal(apart: float) -> None:
+    found = error("relu", "z+He(2,z)/2+1", [1.0] * 3, [0.3, 0.3 + apart, 0.3 + 2.0 * apart])
+    assert found == pytest.approx(0.508493600403, rel=1e-10 + 5.0 * abs(apart - 1e-7))
+
+
+@pytest.mark.parametrize("apart", [1e-5, 1e-7])
+def test_values_after_two_steps_are_refused_where_a_direction_may_be_lost(apart: float) -> None:
+    """Loadings are known to 1e-11 there. Values 1e-5 apart had one direction less: test error 0.652 for 0.6746."""
+    values = [1.0, 1.0 + apart, 1.0 - 2.0 * apart]
+    tables = {
+        "network": {"activation": "relu", "width": 0.8, "readout": {"values": values, "fractions": [1.0 / 3.0] * 3}},
+        "target": {"link": "tanh(2*z)+He(3,z)/3"},
+        "fit": {"samples": 2.0, "ridge": 0.1},
+        "step": STEPS,
+    }
+    with pytest.raises(NotConverged, match="little more than rounding"):
+        solve(Model.from_dict(tables))
