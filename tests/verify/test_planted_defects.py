@@ -29,8 +29,8 @@ def averages(change: Callable[[str, Array, float, Array], Array]) -> Callable[[P
         for module in (mesh, interpolation):
             right = module.coefficients
 
-            def wrong(text: str, s: Array, c: float, right: Any = right) -> Array:
-                found: Array = right(text, s, c)
+            def wrong(text: str, s: Array, c: float, *middle: float, right: Any = right) -> Array:
+                found: Array = right(text, s, c, *middle)
                 return change(text, s, c, found)
 
             patch.setattr(module, "coefficients", wrong)
