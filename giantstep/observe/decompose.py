@@ -221,7 +221,7 @@ def _solved(model: Model, resampling: Resampling, dimension: int | None, toleran
     if resampling.kind == "subsample":
         model = model.replace({"fit.samples": model.fit.samples * resampling.fraction})
     result, found = solve_and_keep(model, dimension, tolerance)
-    if found is None and is_exact(result.order_parameters):
+    if found is None and is_exact(result):
         raise nothing_left("to take apart")
     return result, Fit(result, settled_system(result, poisson()) if resampling.kind == "bootstrap" else found)
 

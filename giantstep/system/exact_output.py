@@ -20,12 +20,13 @@ from giantstep.spec.model import Target
 from giantstep.system.kernels import loss_kernel
 from giantstep.system.loss_at_zero import has_flat_part, loss_constants, pieces_at_zero
 from giantstep.system.problem import Problem, Solution
+from giantstep.system.result import Result
 from giantstep.system.square_loss import solve_direct
 
 Array = np.ndarray
 _NOTHING = 1e-24  # of E y^2: what rounding leaves of the square of a residual whose terms cancel by a few digits
 _KNOWN = 1e-12  # of the square of a direction of the target, what is beside those of kappa by rounding
-_PLACES = 64
+_PLACES = 64  # where a link is compared with a constant
 _LARGE = 1e15  # a ridge beside which the loss is flat; one over it, that of a kink
 _UNFELT = 1e-7  # of a response without data: what such a small ridge leaves of one that vanishes, at the peak too
 _EQUAL = 1e-12  # relative: curvatures that differ by rounding
@@ -59,9 +60,10 @@ def exact_output(problem: Problem, tolerance: float) -> Solution | None:
     )
 
 
-def is_exact(order: Mapping[str, Array]) -> bool:
-    """Whether order parameters are those of an output that is the label."""
-    return bool(order["m"].any()) and not order["Q2"].any()
+def is_exact(result: Result) -> bool:
+    """Whether the output of a result is the label: one that a kink of the loss holds elsewhere has an error."""
+    order = result.order_parameters
+    return result.test_error == 0.0 and bool(order["m"].any()) and not order["Q2"].any()
 
 
 def nothing_left(what: str) -> NotConverged:

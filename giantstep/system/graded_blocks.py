@@ -13,6 +13,7 @@ from giantstep.law import structured_inputs
 from giantstep.law.spike import by_blocks, variance_by_value
 from giantstep.quadrature.mesh import Term
 from giantstep.spec.errors import NotConverged
+from giantstep.spec.kernels import function_kernel
 from giantstep.spec.model import Model
 from giantstep.system.problem import Features
 
@@ -54,16 +55,18 @@ def blocks_of(features: Features) -> tuple[Block, ...]:
 
 
 def may_hide_directions(blocks: Sequence[Block]) -> bool:
-    """Whether some blocks, or mirror images of them, are so much alike that a combination of their features is lost.
+    """Whether some blocks, or their mirror images where the activation is odd or even, are so much alike that a
+    combination of their features is lost.
 
     Of n blocks that differ by e in loadings, bias and deviation of the rest of the features one is e^(n - 1).
     """
     rows = np.array([[*map(float, block.loadings), block.term.offset] for block in blocks])
     variance = np.array([float(block.variance) for block in blocks])
+    sides = (1.0,) if function_kernel(blocks[0].term.function).PARITY == "none" else (1.0, -1.0)
     for row, here in zip(rows, variance, strict=True):
         wider = (variance - here) ** 2 / here
-        apart = [np.sqrt(((side * rows - row) ** 2).sum(axis=1) + wider) for side in (1.0, -1.0)]
-        nearest = np.sort(np.minimum(*apart) / np.sqrt(here))
+        apart = [np.sqrt(((side * rows - row) ** 2).sum(axis=1) + wider) for side in sides]
+        nearest = np.sort(np.min(apart, axis=0) / np.sqrt(here))
         nearest = nearest[nearest > _SAME]
         if any(e < _LOST ** (1.0 / (n + 1)) for n, e in enumerate(nearest.tolist()) if n):
             return True

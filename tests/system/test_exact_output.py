@@ -94,3 +94,11 @@ def test_verify_calls_none_wrong(given: str, loss: str) -> None:
     found = list(exact_checks(model(given, loss)))
     assert not [check.line() for check in found if check.outcome == "FAILED"]
     assert any("the output is the target but for rounding" in check.undecided for check in found)
+
+
+def test_an_output_that_a_kink_holds_is_not_the_label() -> None:
+    """It neither varies, as one that is the label; it has an error, which ``gradient`` is not to call nothing."""
+    held = model("cosine", "absolute", {"spike.strength": 0.0, "spike.alignment": 0.5, "target.link": "sign(z-1)"})
+    assert solve(held).test_error > 0.5
+    with pytest.raises(NotConverged, match="the readout vanishes"):
+        gradient(held)

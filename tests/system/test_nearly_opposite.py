@@ -6,10 +6,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import mpmath
 import pytest
 
+from giantstep.quadrature.mesh import Term
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Model
+from giantstep.system.graded_blocks import Block, may_hide_directions
 from giantstep.system.solve import solve
 
 STEPS = [{"samples": 3.0, "learning_rate": 1.2}] * 2
@@ -63,3 +66,11 @@ def test_values_after_two_steps_are_refused_where_a_direction_may_be_lost(apart:
     }
     with pytest.raises(NotConverged, match="little more than rounding"):
         solve(Model.from_dict(tables))
+
+
+@pytest.mark.parametrize(("activation", "hidden"), [("tanh", True), ("cos", True), ("relu", False)])
+def test_opposite_blocks_are_alike_where_the_activation_has_a_parity(activation: str, hidden: bool) -> None:
+    term = Term(activation, 1.0, 0.0, 1.0)
+    blocks = [Block(term, (mpmath.mpf(u),), mpmath.mpf(1), exact=False) for u in (1.0, -1.0 + 1e-6, 1.0 + 3e-6)]
+    assert may_hide_directions(blocks) is hidden
+    assert not may_hide_directions(blocks[:2])  # of two blocks all is told that is larger than rounding

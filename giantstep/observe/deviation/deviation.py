@@ -111,7 +111,7 @@ def deviation(model: Model, *, dimension: int | None = None, tolerance: float = 
     """
     require_deviation(model)
     result = solve(model, dimension=dimension, tolerance=tolerance)
-    if is_exact(result.order_parameters):
+    if is_exact(result):
         raise nothing_left("to vary")
     return deviation_of(result)
 

@@ -122,7 +122,7 @@ def gradient(
     )
     parameters = {key: Parameter(in_known(model), key) for key in chosen}
     order = members.gathered(order_of(problem, result))
-    if is_exact(order):
+    if is_exact(result):
         raise nothing_left("to move with a parameter")
     if not np.any(order["Q2"] > 0.0):
         raise NotConverged("the readout vanishes: nothing moves with a parameter", "lower fit.ridge")
