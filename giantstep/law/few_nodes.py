@@ -92,7 +92,8 @@ def _lanczos(points: Array, start: Array, count: int) -> tuple[Array, Array, Arr
     """
     basis = np.zeros((len(points), count, points.shape[1]))
     jacobi, sizes = np.zeros((len(points), count, count)), np.ones(len(points), dtype=int)
-    basis[:, 0] = start / np.linalg.norm(start, axis=1, keepdims=True)
+    size = np.linalg.norm(start, axis=1, keepdims=True)
+    basis[:, 0] = start / np.where(size > 0.0, size, 1.0)  # of a law without weight nothing is left
     least = _EXHAUSTED * np.abs(np.where(start > 0.0, points, 0.0)).max(axis=1)
     for k in range(count):
         row = points * basis[:, k]

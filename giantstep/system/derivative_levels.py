@@ -2,23 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
 
 from giantstep.system.discretisation import Level
+from giantstep.system.kink_crossings import cuts_at
 from giantstep.system.problem import Problem
-from giantstep.system.resolution import FINE, refined
+from giantstep.system.resolution import FINE, Times, chooses, refined
+from giantstep.system.solved_again import starts_near
+from giantstep.system.system_of_problem import coupled_at
+
+Array = np.ndarray
 
 
-def for_derivatives(problem: Problem) -> Iterator[Level]:
-    """Resolutions that are compared until what moves with the solution has settled. Derivatives have the kinks and
-    jumps of the loss's curvature in t, as narrow as outputs vary: more nodes there than a solution needs; of several
-    indices the nodes are too many for that: each resolution has more of the label than the one before.
+class Resolution(NamedTuple):
+    """A level, and whether nodes of the label are chosen at the solution."""
+
+    level: Level
+    chosen: bool = False
+
+
+def for_derivatives(problem: Problem, order: Mapping[str, Array]) -> Iterator[Resolution]:
+    """Resolutions that are compared until what moves with the solution has settled; order: order parameters near it.
+
+    No two of them have the same nodes of kappa, of the output or of the label: what these miss would show no error.
+    Derivatives have the kinks and jumps of the loss's curvature, as narrow as outputs vary: panels are cut there, and
+    nodes of the label chosen, as for the solution; of several indices each resolution has more of the label than the
+    one before.
     """
     _, fine = FINE
     if problem.model.target.indices > 1:
-        yield from (*FINE, *(replace(refined(fine, times), labels=times) for times in (1, 2, 3)))
+        levels = (*FINE, *(replace(refined(fine, times), labels=times) for times in (1, 2, 3)))
+        yield from map(Resolution, levels)
         return
-    finer = replace(fine, order=fine.order + 1, output=60, labels=2, samples=60)
-    yield from (fine, finer)
-    yield from (replace(finer, output=90, labels=labels, halvings=1, samples=90) for labels in (4, 6, 8))
+    chosen = chooses(problem, Times(kappa=1))
+    fine = replace(fine, cuts=_cuts(problem, order))
+    finer = replace(fine, order=fine.order + 1, output=60, labels=1 if chosen else 2, samples=60)
+    yield Resolution(replace(fine, rough=chosen), chosen)
+    yield Resolution(finer, chosen)
+    for halvings in (1, 2, 3):
+        labels = finer.labels if chosen else 2 * (1 + halvings)
+        yield Resolution(replace(finer, output=90, labels=labels, halvings=halvings, samples=90), chosen)
+
+
+def _cuts(problem: Problem, order: Mapping[str, Array]) -> tuple[float, ...]:
+    """Ends of panels in kappa about the places where the output passes a kink of the loss."""
+    if problem.rank > 1:
+        return ()
+    return cuts_at(problem, next(starts_near(coupled_at(problem, FINE[1]), order)))

@@ -3,8 +3,10 @@
 At infinite dimension the readout uses every combination of the mean features. Of many readout values, all of them
 apart, some combination is 1e-8 to 1e-20 of its features: in double precision its shape is rounding. Here
 E sigma(s + sqrt(c) g) is the trapezoid rule in z = s + sqrt(c) g, whose nodes all blocks and points share, or closed
-for piecewise linear sigma, in 160 bits. Gram-Schmidt is done with them; only the functions that it gives are rounded.
-Shifts and variances are those of the readout values to all digits: features rounded one by one have other combinations.
+for piecewise linear sigma, in fixed point. Gram-Schmidt is done with them; only the functions that it gives are
+rounded. Shifts and variances are those of the readout values to all digits: features rounded one by one have other
+combinations.
+Of n blocks that differ by e one combination is e^(n - 1) of them: there are as many digits as that takes.
 """
 
 from __future__ import annotations
@@ -21,21 +23,22 @@ from derive.language.catalogue import lookup
 from derive.language.grammar import Node, parse
 from giantstep.spec.kernels import function_kernel
 from giantstep.system.exact_averages import value_at
-from giantstep.system.graded_blocks import Block
+from giantstep.system.graded_blocks import Block, told_apart_by_rounding
 
 Array = np.ndarray
-_BITS, _GUARD, _SETTLED = 160, 20, 2.0**-118  # of fixed point and of what it is made of; agreement of two steps
-_COARSEST, _HALVINGS, _REACH = 0.25, 4, 15.0  # steps in z, and how far the weight matters: 1e-49 is left
-_DEPENDENT = 1e-32  # of its size: what a feature that depends on others has beside them, in so many bits
-_ONE = 1 << _BITS
+_BITS, _GUARD = 160, 20  # of fixed point, at least, and more of what it is made of
+_UNSETTLED, _DEPENDENT = 42, 54  # of these bits: what two steps may differ by; what is left of a dependent feature
+_COARSEST, _HALVINGS = 0.25, 6  # steps in z
+_SHAPE, _DOUBLINGS = 96, 5  # bits beyond the size of a function that its shape takes; how often bits are doubled
 
 
 @dataclass(frozen=True, eq=False)
 class ExactFunctions:
-    """``e_i = sum_b mu0_b basis[b, i]`` of blocks, the coefficients [K, rank] to many digits."""
+    """``e_i = sum_b mu0_b basis[b, i]`` of blocks, the coefficients [K, rank] to so many bits."""
 
     blocks: tuple[Block, ...]
     basis: Array
+    bits: int
 
     def at(self, kappa: Array) -> Array:
         """[N, K] at points [N], zero from the rank on; remembered."""
@@ -44,11 +47,11 @@ class ExactFunctions:
 
 @lru_cache(maxsize=64)
 def _at(functions: ExactFunctions, kappa: bytes) -> Array:
-    means = exact_means(functions.blocks, np.frombuffer(kappa))
+    means = exact_means(functions.blocks, np.frombuffer(kappa), functions.bits)
     assert means is not None
     count, rank = functions.basis.shape
     found = np.zeros((len(means), count))
-    with mpmath.workprec(_BITS):
+    with mpmath.workprec(functions.bits):
         for i in range(rank):
             found[:, i] = (means * functions.basis[:, i]).sum(axis=1).astype(float)
     found.flags.writeable = False
@@ -67,42 +70,85 @@ class Orthonormal(NamedTuple):
 
 def orthonormal_to_many_digits(blocks: tuple[Block, ...], kappa: Array, weight: Array) -> Orthonormal | None:
     """On nodes [N] with weights [N]; None where the means are not known to many digits."""
-    means = exact_means(blocks, kappa)
-    if means is None:
+    bits = _bits_for(blocks)
+    means = None if bits is None else exact_means(blocks, kappa, bits)
+    if bits is None or means is None:
         return None
-    with mpmath.workprec(_BITS):
+    with mpmath.workprec(bits):
         roots = np.array([mpmath.sqrt(mpmath.mpf(w)) for w in weight.tolist()])
-        rest = [roots * column for column in means.T]
-        combinations = list(np.array(mpmath.eye(len(rest)).tolist()))
-        sizes = [mpmath.sqrt((column * column).sum()) for column in rest]
-        waiting, chosen = list(range(len(rest))), []
-        sizes = [size if size > 0 else mpmath.mpf(1) for size in sizes]
-        while waiting:
-            norms = [mpmath.sqrt((rest[b] * rest[b]).sum()) / sizes[b] for b in waiting]
-            place = max(range(len(waiting)), key=norms.__getitem__)
-            if norms[place] < _DEPENDENT:
-                break
-            first = waiting.pop(place)
-            norm = mpmath.sqrt((rest[first] * rest[first]).sum())
-            rest[first], combinations[first] = rest[first] / norm, combinations[first] / norm
-            for b in waiting:
-                part = (rest[b] * rest[first]).sum()
-                rest[b], combinations[b] = rest[b] - part * rest[first], combinations[b] - part * combinations[first]
-            chosen.append(first)
+        rest, combinations, chosen, waiting, _ = _gram_schmidt([roots * column for column in means.T], bits)
         basis = np.stack([combinations[b] for b in chosen], axis=1)
         coordinates = [[float((rest[i] * roots * column).sum()) for column in means.T] for i in chosen]
         null = [combinations[b] / np.abs(combinations[b]).max() for b in waiting]
     vanishing = np.array(null, dtype=float).reshape(len(waiting), len(rest)).T
-    return Orthonormal(ExactFunctions(blocks, basis), np.array(coordinates), vanishing)
+    return Orthonormal(ExactFunctions(blocks, basis, bits), np.array(coordinates), vanishing)
 
 
-def exact_means(blocks: tuple[Block, ...], kappa: Array) -> Array | None:
+def _bits_for(blocks: tuple[Block, ...]) -> int | None:
+    """As many as tell every combination of the features from rounding, and its shape; None where there are no means of
+    many digits. What is dropped at some number of bits has to be dropped at twice as many, too.
+
+    Raises NotConverged where the most bits do not tell.
+    """
+    some, dropped = np.linspace(-3.0, 3.1, len(blocks) + 4), len(blocks)
+    for halving in range(_DOUBLINGS):
+        bits = _BITS << halving
+        means = exact_means(blocks, some, bits)
+        if means is None and not halving:
+            return None
+        if means is None:
+            break
+        with mpmath.workprec(bits):
+            found = _gram_schmidt(list(means.T), bits)
+            least = min(found.sizes, default=mpmath.mpf(1))
+            enough = max(_BITS, _SHAPE + math.ceil(-float(mpmath.log(least, 2))))
+        if enough <= bits and len(found.left) in (0, dropped):
+            return enough
+        dropped = len(found.left)
+    raise told_apart_by_rounding()
+
+
+class _Elimination(NamedTuple):
+    """Columns, orthonormal where chosen, as combinations of those that were given; their numbers, those that are left
+    over, and what the chosen had beside others, relative to their size.
+    """
+
+    columns: list[Array]
+    combinations: list[Array]
+    chosen: list[int]
+    left: list[int]
+    sizes: list[Any]
+
+
+def _gram_schmidt(columns: list[Array], bits: int) -> _Elimination:
+    """With pivots; what depends on others is left over."""
+    combinations = list(np.array(mpmath.eye(len(columns)).tolist()))
+    sizes = [mpmath.sqrt((column * column).sum()) or mpmath.mpf(1) for column in columns]
+    found = _Elimination(list(columns), combinations, [], list(range(len(columns))), [])
+    rest, waiting = found.columns, found.left
+    while waiting:
+        norms = [mpmath.sqrt((rest[b] * rest[b]).sum()) / sizes[b] for b in waiting]
+        place = max(range(len(waiting)), key=norms.__getitem__)
+        if norms[place] < mpmath.mpf(2) ** (_DEPENDENT - bits):
+            break
+        first = waiting.pop(place)
+        norm = norms[place] * sizes[first]
+        rest[first], combinations[first] = rest[first] / norm, combinations[first] / norm
+        for b in waiting:
+            part = (rest[b] * rest[first]).sum()
+            rest[b], combinations[b] = rest[b] - part * rest[first], combinations[b] - part * combinations[first]
+        found.chosen.append(first)
+        found.sizes.append(norms[place])
+    return found
+
+
+def exact_means(blocks: tuple[Block, ...], kappa: Array, bits: int) -> Array | None:
     """mu0_b at points [N], as numbers of many digits [N, K]; None where the function has kinks between curved pieces,
     or turns too sharply.
     """
     found: list[Array] = []
     values: dict[str, _Values] = {}
-    with mpmath.workprec(_BITS + _GUARD):
+    with mpmath.workprec(bits + _GUARD):
         for block in blocks:
             offset, loading = mpmath.mpf(block.term.offset), block.loadings[0]
             shifts = [offset + loading * mpmath.mpf(x) for x in kappa.tolist()]
@@ -112,7 +158,8 @@ def exact_means(blocks: tuple[Block, ...], kappa: Array) -> Array | None:
             elif len(function_kernel(block.term.function).BREAKPOINTS):
                 return None
             else:
-                known = values.setdefault(block.term.function, _Values(parse(lookup(block.term.function).expression)))
+                function = block.term.function
+                known = values.setdefault(function, _Values(parse(lookup(function).expression), bits))
                 column = _smooth(known, shifts, mpmath.mpf(block.variance))
             if column is None:
                 return None
@@ -123,12 +170,12 @@ def exact_means(blocks: tuple[Block, ...], kappa: Array) -> Array | None:
 class _Values(dict[tuple[float, int], int]):
     """f in fixed point at multiples of a step, by (step, number)."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, bits: int) -> None:
         super().__init__()
-        self.node = node
+        self.node, self.bits = node, bits
 
     def __missing__(self, key: tuple[float, int]) -> int:
-        self[key] = int(value_at(self.node, mpmath.mpf(key[0]) * key[1]) * _ONE)
+        self[key] = int(value_at(self.node, mpmath.mpf(key[0]) * key[1]) * (1 << self.bits))
         return self[key]
 
 
@@ -136,12 +183,13 @@ def _smooth(values: _Values, shifts: list[Any], variance: Any) -> Array | None:
     """By the trapezoid rule with the first step at which a few points have settled."""
     some = [min(shifts), sorted(shifts, key=abs)[len(shifts) // 2], max(shifts)]
     step = _COARSEST * 2.0 ** min(0, math.floor(math.log2(float(variance)) / 2.0))
+    allowed = mpmath.mpf(2) ** (_UNSETTLED - values.bits)
     try:
         before = _sums(values, some, variance, step)
         for _ in range(_HALVINGS):
             step *= 0.5
             here = _sums(values, some, variance, step)
-            if all(abs(a - b) <= _SETTLED * max(1, abs(a)) for a, b in zip(here, before, strict=True)):
+            if all(abs(a - b) <= allowed * max(1, abs(a)) for a, b in zip(here, before, strict=True)):
                 return _sums(values, shifts, variance, step)
             before = here
     except KeyError:
@@ -151,25 +199,26 @@ def _smooth(values: _Values, shifts: list[Any], variance: Any) -> Array | None:
 
 def _sums(values: _Values, shifts: list[Any], variance: Any, step: float) -> Array:
     """step * sum_k f(k step) N(k step; s, c), outwards from the node next to s: weights by their ratios."""
-    width, count = mpmath.mpf(step), math.ceil(_REACH * math.sqrt(variance) / step)
+    bits, width = values.bits, mpmath.mpf(step)
+    count = math.ceil(math.sqrt(2.0 * math.log(2.0) * bits * variance) / step)  # as far as the weight counts
     first = [int(mpmath.nint(s / width)) for s in shifts]
     apart = [number * width - s for number, s in zip(first, shifts, strict=True)]
-    falls = int(mpmath.exp(-width * width / variance) * _ONE)
+    falls = int(mpmath.exp(-width * width / variance) * (1 << bits))
     total = np.zeros(len(shifts), dtype=object)
     known = {number: values[step, number] for number in range(min(first) - count, max(first) + count + 1)}
     for side in (1, -1):
-        weight = _fixed([mpmath.exp(-d * d / (2 * variance)) for d in apart])
-        ratio = _fixed([mpmath.exp(-(2 * side * d * width + width * width) / (2 * variance)) for d in apart])
+        weight = _fixed([mpmath.exp(-d * d / (2 * variance)) for d in apart], bits)
+        ratio = _fixed([mpmath.exp(-(2 * side * d * width + width * width) / (2 * variance)) for d in apart], bits)
         for j in range(count + 1):
             if j or side > 0:
                 total = total + weight * np.array([known[number + side * j] for number in first], dtype=object)
-            weight, ratio = (weight * ratio) >> _BITS, (ratio * falls) >> _BITS
-    norm = width / mpmath.sqrt(2 * mpmath.pi * variance) / mpmath.mpf(_ONE) ** 2
+            weight, ratio = (weight * ratio) >> bits, (ratio * falls) >> bits
+    norm = width / mpmath.sqrt(2 * mpmath.pi * variance) / mpmath.mpf(1 << bits) ** 2
     return np.array([mpmath.mpf(x) * norm for x in total.tolist()])
 
 
-def _fixed(numbers: list[Any]) -> Array:
-    return np.array([int(x * _ONE) for x in numbers], dtype=object)
+def _fixed(numbers: list[Any], bits: int) -> Array:
+    return np.array([int(x * (1 << bits)) for x in numbers], dtype=object)
 
 
 def _piecewise(segments: tuple[tuple[float, ...], ...], shifts: list[Any], variance: Any) -> Array | None:

@@ -24,6 +24,7 @@ from giantstep.system.separation import ROUNDING, separable
 from giantstep.system.settling import CLOSE, cutting, settling
 from giantstep.system.square_start import (
     unknowns_of_like_square_loss,
+    unknowns_of_shifted_labels,
     unknowns_of_square_loss,
     unknowns_without_data,
 )
@@ -217,11 +218,16 @@ def _on_cut_panels(at: Callable[[float], Problem], begin: Iterator[Array], first
 
 
 def starts(problem: Problem, system: CoupledSystem, start: Result | None) -> Iterator[Array]:
-    """Unknowns to start from: those of the given result, those of the square loss, those without data."""
+    """Unknowns to start from: those of the given result, those of the square loss, or of one that is like a loss of
+    label and output, and those without data.
+    """
     if start is not None and (x := unknowns_of(problem, system, start)) is not None:
         yield x
     with suppress(NotConverged):
-        yield unknowns_of_square_loss(problem, system)
+        if system.loss.FORM != "general":
+            yield unknowns_of_square_loss(problem, system)
+        elif (x := unknowns_of_shifted_labels(problem, system)) is not None:
+            yield x
     yield unknowns_without_data(problem, system)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from giantstep.spec.errors import NotConverged
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
+from giantstep.system.label_refinement import system_at
 from giantstep.system.newton import newton
 from giantstep.system.problem import Problem
 from giantstep.system.saturated_outputs import above_lower_floor
@@ -19,12 +20,15 @@ from giantstep.system.system_of_problem import coupled_at
 Array = np.ndarray
 
 
-def solved_again(problem: Problem, order: Mapping[str, Array], level: Level) -> CoupledSystem | None:
+def solved_again(
+    problem: Problem, order: Mapping[str, Array], level: Level, chosen: bool = False
+) -> CoupledSystem | None:
     """The system of a level with the solution near given order parameters in its workspace, above a lower floor of
-    variances where errors feel it, as they are reported; None where it is lost.
+    variances where errors feel it, as they are reported; None where it is lost. chosen: nodes of the label are chosen.
     """
-    system = coupled_at(problem, level)
-    for x in starts_near(system, order):
+    plain = coupled_at(problem, level)
+    for x in starts_near(plain, order):
+        system = system_at(problem, level, x) if chosen else plain
         outcome = newton(system, x, most=12)
         if outcome.converged:
             lower = above_lower_floor(system, outcome.x, system.answer()) if system.raised else None

@@ -207,7 +207,7 @@ def _of_many_digits(features: Features, rounded: Span) -> Span:
     kappa, weight, mu0, sizes = _features(features.blocks, features.loadings, features.link)
     large = bool(np.all(weight @ mu0**2 > (ROUNDING * sizes) ** 2))  # a mean below counts as none, whatever it is
     found = None
-    if features.loadings is None and (rounded.rounded or exact and large and rounded.dropped > 0.0):
+    if features.loadings is None and (rounded.rounded or exact and large and rounded.rank < len(blocks)):
         found = orthonormal_to_many_digits(blocks, kappa[:, 0], weight)
     if found is None:
         if fewer and (rounded.dropped > 0.0 or not exact) and may_hide_directions(blocks):

@@ -2,7 +2,8 @@
 
 The square loss ``c (f - a y)^2/2`` has the solution of ``(f - y)^2/2`` at the ridge ``ridge/c``, with labels ``a y``.
 Which c and a are like a loss follows from its averages over all outputs together, taken as one Gaussian: the slope of
-its envelope is there ``c/(1 + V c) (omega - a y)`` on the average (statistical linearisation).
+its envelope is there ``c/(1 + V c) (omega - a y)`` on the average (statistical linearisation). A loss whose output is
+on another scale than the label, as counts and the logarithm of their mean are, is like one with labels ``a (y + b)``.
 """
 
 from __future__ import annotations
@@ -33,14 +34,17 @@ from giantstep.system.state import pairs, start_of
 
 Array = np.ndarray
 _ROUNDS, _NEAR, _FAR = 3, 0.1, 2.3  # how often, and changes of log(c): one that is nothing, one that is not trusted
+_MORE_ROUNDS = 8  # from outputs that hardly vary
+_MOST_SHIFTS, _LONGEST_SHIFT = 30, 2.0  # of the mean of these
 _LONGEST = 2.0  # of a step that is carried on, in its own length
 
 
 class Likeness(NamedTuple):
-    """The square loss c (f - a y)^2/2."""
+    """The square loss c (f - a (y + b))^2/2; b: of a loss of label and output only."""
 
     c: float
     a: float
+    b: float = 0.0
 
 
 PLAIN = Likeness(1.0, 1.0)
@@ -83,6 +87,24 @@ def unknowns_of_like_square_loss(problem: Problem, system: CoupledSystem) -> Arr
     return None if found is None else system.of_rows(found, like.c)
 
 
+def unknowns_of_shifted_labels(problem: Problem, system: CoupledSystem) -> Array | None:
+    """Those of a square loss that is like one of label and output, from outputs that hardly vary; None where none is
+    found. Raises NotConverged.
+    """
+    x = _unknowns(problem, system, _nodes(problem, system), PLAIN)
+    if not _best_constant(system, unknowns_without_data(problem, system), x):
+        return None
+    like, found = _likeness_by_labels(system), None
+    for _ in range(_MORE_ROUNDS):
+        if like is None:
+            break
+        found, before = _unknowns(problem, system, _nodes(problem, system, like.b), like), like
+        like = _likeness_by_labels(system) if np.all(np.isfinite(system.residual(found))) else None
+        if like is not None and abs(math.log(like.c / before.c)) < _NEAR:
+            break
+    return None if found is None else system.of_rows(found, before.c)
+
+
 def _onward(before: tuple[Likeness, Likeness] | None, last: tuple[Likeness, Likeness]) -> Likeness:
     """Where a sequence of losses leads: its last step carried on as the last two shrink, in logarithms (Anderson's
     method of depth one); each is a loss, and the one that is like it at its solution.
@@ -94,7 +116,7 @@ def _onward(before: tuple[Likeness, Likeness] | None, last: tuple[Likeness, Like
     bent_c, bent_a = of_c - _step(before, 0), of_a - _step(before, 1)
     size = bent_c * bent_c + bent_a * bent_a
     share = min(max(0.0, -(of_c * bent_c + of_a * bent_a) / size), _LONGEST) if size > 0.0 else 0.0
-    return Likeness(*(new * (new / old) ** share for old, new in zip(before[1], closer, strict=True)))
+    return Likeness(*(new * (new / old) ** share for old, new in zip(before[1][:2], closer[:2], strict=True)))
 
 
 def _step(pair: tuple[Likeness, Likeness], part: int) -> float:
@@ -108,9 +130,13 @@ def order_of_square_loss(system: CoupledSystem) -> dict[str, Array]:
     return {**system.order_parameters(), "coordinates": system.view("m").copy()}
 
 
-def _nodes(problem: Problem, system: CoupledSystem) -> Array:
-    """The nodes of the square loss, what flips take of the label as noise; remembered."""
+def _nodes(problem: Problem, system: CoupledSystem, shift: float = 0.0) -> Array:
+    """The nodes of the square loss, what flips take of the label as noise; remembered where labels are not shifted."""
     share = _kept(problem)
+    if shift:
+        shifted = system.feature_table.copy()
+        shifted[:, 2] += shift
+        return _nodes_of(share, problem, shifted)
     if share not in system.at.columns.of_square:
         system.at.columns.of_square[share] = _nodes_of(share, problem, system.feature_table)
     return system.at.columns.of_square[share]
@@ -191,6 +217,42 @@ def _likeness(system: CoupledSystem, x: Array) -> Likeness | None:
         return None
     like = Likeness(h / (1.0 - response * h), 1.0 if form == "residual" else centre + g / h)
     return like if 0.0 < like.c < math.inf and 0.0 < like.a < math.inf else None
+
+
+def _best_constant(system: CoupledSystem, still: Array, x: Array) -> bool:
+    """Whether outputs that have the same mean everywhere, the best one, are found; averages are then those of them.
+    They vary as at ``still`` and respond as at x.
+    """
+    if not system.fields(x):
+        return False
+    response = system.view("V").copy()
+    if not system.fields(still):
+        return False
+    weight, mean = system.node[1], system.view("mean")
+    system.view("V")[:] = response
+    average, given = system.averaging
+    mean[:] = 0.0
+    for _ in range(_MOST_SHIFTS):
+        average(*given)
+        shift = float(weight @ system.view("avg_g")) / float(weight @ system.view("avg_h"))
+        if not abs(shift) > _NEAR:
+            return abs(shift) <= _NEAR
+        mean += min(max(shift, -_LONGEST_SHIFT), _LONGEST_SHIFT)
+    return False
+
+
+def _likeness_by_labels(system: CoupledSystem) -> Likeness | None:
+    """The square loss that is like one of label and output at the last averages, whose label multiplies the output as
+    in a likelihood: its slope has the same mean and goes with -y as that does; None where none is told.
+    """
+    weight, curvature = system.node[1], system.view("avg_h")
+    felt = weight * curvature
+    total, free = float(felt.sum()), float(weight @ (1.0 - system.view("V") * curvature))
+    if not (0.0 < total < math.inf and free > 0.0):
+        return None
+    c = total / free
+    output = float(felt @ system.view("mean") + weight @ system.view("avg_g")) / total  # where the slope is zero
+    return Likeness(c, 1.0 / c, c * output - float(felt @ system.at.columns.node[2]) / total)
 
 
 def _averages(

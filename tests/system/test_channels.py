@@ -172,3 +172,14 @@ def test_a_loss_with_kinks_on_counts() -> None:
     """The Gauss rule of a Poisson law leaves 1e-6 of the test error, whatever its nodes; all counts are few."""
     found = solve(model("huber", {"link": "2*tanh(z)", "channel": "poisson"}))
     assert found.quadrature_error < 1e-10 and found.residual < 1e-10
+
+
+@pytest.mark.parametrize(("samples", "ridge"), [(0.5, 1.0), (5.0, 1e-3), (5.0, 0.1), (5.0, 10.0), (5.0, 1e4)])
+def test_outputs_on_another_scale_than_counts_are_found(samples: float, ridge: float) -> None:
+    """From a square loss of the counts themselves Newton's method ended nowhere, after 20 s."""
+    table = model("poisson", {"link": "softplus(z)", "channel": "poisson"}).replace(
+        {"network.activation": "relu", "fit.samples": samples, "fit.ridge": ridge}
+    )
+    result = solve(table)
+    assert result.residual < 1e-9
+    assert result.training_loss == pytest.approx(result.free_energy, rel=1e-8)

@@ -103,6 +103,13 @@ def test_gaussian_rows_of_sampled_batches() -> None:
     assert system.answer()[0] < 0.97 * sphere.answer()[0]
 
 
+@pytest.mark.parametrize("link", ["max(z1,z2)", "abs(z1)+z2"])
+def test_labels_of_two_indices_with_kinks(link: str) -> None:
+    """Nodes of kappa far out have no label that counts: averages over what is left of them were no numbers."""
+    system = solved(model(("tanh", (1.0,), link), [(2.0, 1.5), (2.0, 1.5)], **{"target.noise": 0.1}))
+    assert apart(system) < 0.1
+
+
 def test_networks_after_two_steps() -> None:
     """At d = 400: the trained law holds, rows without direction are further away than the noise."""
     trained, isotropic = scores(model(TAILED, [(1.0, 1.5), (1.5, 1.5)]), 400, 24)

@@ -167,8 +167,8 @@ def _settled(problem: Problem, order: Mapping[str, Array]) -> tuple[CoupledSyste
     with the one before it.
     """
     found: tuple[CoupledSystem, dict[str, float], float, float] | None = None
-    for level in for_derivatives(problem):
-        system = solved_again(problem, order, level)
+    for resolution in for_derivatives(problem, order):
+        system = solved_again(problem, order, *resolution)
         if system is None and found is not None and found[3] <= _WORST:
             break
         if system is None:

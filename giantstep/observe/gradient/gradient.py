@@ -29,8 +29,7 @@ from giantstep.spec.model import Model
 from giantstep.spec.outline import outline
 from giantstep.spec.shown import Row, Shown, numbers
 from giantstep.system.causes import settling_hint
-from giantstep.system.derivative_levels import for_derivatives
-from giantstep.system.discretisation import Level
+from giantstep.system.derivative_levels import Resolution, for_derivatives
 from giantstep.system.exact_output import is_exact, nothing_left
 from giantstep.system.merged_blocks import Members, merged
 from giantstep.system.problem import Problem, problem_of
@@ -146,8 +145,8 @@ def _settled(
     units = {key: parameter.unit for key, parameter in parameters.items()}
     found: dict[str, Rates] = {}
     before, worst, error = found, 0.0, math.inf
-    for level in for_derivatives(problem):
-        found, worst, left = _derivatives(problem, members, order, parameters, level)
+    for resolution in for_derivatives(problem, order):
+        found, worst, left = _derivatives(problem, members, order, parameters, resolution)
         if before:
             changes = [(abs(found[key][0] - before[key][0]) + left[key]) * unit for key, unit in units.items()]
             sizes = [abs(found[key][0]) * unit for key, unit in units.items()]
@@ -159,7 +158,11 @@ def _settled(
 
 
 def _derivatives(
-    problem: Problem, members: Members, order: Mapping[str, Array], parameters: Mapping[str, Parameter], level: Level
+    problem: Problem,
+    members: Members,
+    order: Mapping[str, Array],
+    parameters: Mapping[str, Parameter],
+    resolution: Resolution,
 ) -> tuple[dict[str, Rates], float, dict[str, float]]:
     """(key -> derivatives of the three observables, worst residual, key -> error of that of the test error that the
     response of a trained bias leaves) at one resolution.
@@ -168,14 +171,14 @@ def _derivatives(
     def directions(there: Problem) -> list[Direction]:
         return [direction_of(parameter.model, there, members, parameter.key) for parameter in parameters.values()]
 
-    sensitivity = _sensitivity(problem, order, level)
+    sensitivity = _sensitivity(problem, order, resolution)
     found = {key: sensitivity.along(way) for key, way in zip(parameters, directions(problem), strict=True)}
     if not problem.model.network.trains_bias:
         return found, sensitivity.worst, dict.fromkeys(found, 0.0)
 
     def energies(bias: float) -> list[float]:
         there = problem.with_bias(bias)
-        moved = _sensitivity(there, order, level)
+        moved = _sensitivity(there, order, resolution)
         return [moved.along(way)[2] for way in (*directions(there), bias_direction(there))]
 
     rates, of_bias = bias_rates(problem, tuple(parameters), energies), sensitivity.along(bias_direction(problem))
@@ -185,9 +188,9 @@ def _derivatives(
     return found, sensitivity.worst, {key: abs(of_bias[0]) * off for key, (_, off) in rates.items()}
 
 
-def _sensitivity(problem: Problem, order: Mapping[str, Array], level: Level) -> Sensitivity:
+def _sensitivity(problem: Problem, order: Mapping[str, Array], resolution: Resolution) -> Sensitivity:
     """The solution near given order parameters at one resolution, ready to be moved. Raises NotConverged."""
-    system = solved_again(problem, order, level)
+    system = solved_again(problem, order, *resolution)
     if system is None:
         span = span_of(problem)
         if span is not None and span.cancels:
