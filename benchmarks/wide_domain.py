@@ -30,6 +30,8 @@ SHARP_SIGNS = ("sign(sin(2*z))", "sign(sin(5*z)+1/4)", "sign(abs(abs(z)-1)-1/2)"
 OF_TWO = ("z1+z1*z2", "tanh(z1)*z2", "abs(z1)+z2")
 SIGNS_OF_TWO = ("sign(z1*z2)", "sign(z1+z2/2)", "sign(z1+z2**2-1)", "sign(sin(2*z1)+z2)", "sign(abs(z1)-abs(z2))")
 DENSITIES = ("gaussian", "uniform", "exp(-abs(u))", "exp(-(u-1)**2)", "step(u)*step(1-u)", "u**2*exp(-u**2)")
+LOGARITHMS = ("z/2", "tanh(2*z)", "softplus(z)", "abs(z)/2", "1+sin(z)")  # of the mean of counts
+LOG_ODDS = ("z", "2*z-1", "z**2-1", "3*sign(z)", "abs(z)")
 MARGIN = ("hinge", "squared_hinge", "smoothed_hinge", "logistic", "exponential", "probit")
 
 
@@ -193,6 +195,15 @@ def _biases(data: Data, draw: random.Random) -> None:
         readout["biases"] = [draw.choice((0.0, 0.5, draw.uniform(-1.5, 1.5))) for _ in readout["values"]]
 
 
+def _counts(data: Data, draw: random.Random) -> None:
+    """Labels that are counts, and the loss of their likelihood."""
+    trials = draw.choice((1, 3, 10))
+    name, link = draw.choice((("poisson", draw.choice(LOGARITHMS)), ("binomial", draw.choice(LOG_ODDS))))
+    loss: Data = {"name": name} if name == "poisson" else {"name": name, "trials": trials}
+    data["target"] = {"link": link, "channel": loss}
+    data["fit"]["loss"] = dict(loss)
+
+
 def _has_rows(data: Data) -> bool:
     return isinstance(data.get("spike", {}).get("alignment"), list)
 
@@ -220,4 +231,5 @@ CHANGES: dict[str, tuple[Callable[[Data, random.Random], None], int]] = {
     "steps": (_steps, 6),
     "density": (_density, 5),
     "biases": (_biases, 5),
+    "counts": (_counts, 0),  # where it is named: their averages take seconds
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import mpmath
@@ -18,6 +19,7 @@ from giantstep.spec.model import Model
 from giantstep.system.problem import Features
 
 _LOST, _SAME = 1e-9, 1e-13  # of features: what is a combination too few digits are left of; blocks that are one
+_NEARLY = 1e-11  # loadings and biases whose features may be the same but for rounding
 DIGITS = 300  # differences of 1e-13, a few times nested, in features of strength 1e-12, to a high power
 
 
@@ -70,6 +72,19 @@ def may_hide_directions(blocks: Sequence[Block]) -> bool:
         nearest = nearest[nearest > _SAME]
         if any(e < _LOST ** (1.0 / (n + 1)) for n, e in enumerate(nearest.tolist()) if n):
             return True
+    return False
+
+
+def nearly_one(blocks: Sequence[Block]) -> bool:
+    """Whether two blocks, or one and a mirror image, differ by so little that rounding may make their features one."""
+    sides = (1,) if function_kernel(blocks[0].term.function).PARITY == "none" else (1, -1)
+    with mpmath.workdps(DIGITS):
+        rows = [(*block.loadings, mpmath.mpf(block.term.offset)) for block in blocks]
+        for one, other in combinations(rows, 2):
+            for side in sides:
+                apart = max(abs(side * x - y) for x, y in zip(one, other, strict=True))
+                if 0.0 < float(apart) < _NEARLY:
+                    return True
     return False
 
 

@@ -198,7 +198,7 @@ def _of_many_digits(features: Features, rounded: Span) -> Span:
     is. Raises NotConverged where nothing tells what depends on others from what is lost in rounding.
     """
     from giantstep.system.exact_means import orthonormal_to_many_digits  # loads mpmath, which most models need not
-    from giantstep.system.graded_blocks import blocks_of, may_hide_directions, told_apart_by_rounding
+    from giantstep.system.graded_blocks import blocks_of, may_hide_directions, nearly_one, told_apart_by_rounding
 
     blocks = blocks_of(features)
     exact = all(block.exact for block in blocks)
@@ -211,6 +211,8 @@ def _of_many_digits(features: Features, rounded: Span) -> Span:
         found = orthonormal_to_many_digits(blocks, kappa[:, 0], weight)
     if found is None:
         if fewer and (rounded.dropped > 0.0 or not exact) and may_hide_directions(blocks):
+            raise told_apart_by_rounding()
+        if exact and rounded.rank < len(blocks) and nearly_one(blocks):
             raise told_apart_by_rounding()
         return rounded
     rank, count = found.coordinates.shape

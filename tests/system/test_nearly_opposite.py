@@ -73,6 +73,13 @@ def test_four_values_span_what_their_mirror_images_do(apart: float) -> None:
     assert found == pytest.approx(image, rel=1e-11)
 
 
+@pytest.mark.parametrize("apart", [1e-15, 1e-14, 1e-12])
+def test_curved_kinks_are_refused_where_rounding_hides_a_direction(apart: float) -> None:
+    """There are no means of many digits. The direction was dropped: 11.75 for 10.08."""
+    with pytest.raises(NotConverged, match="little more than rounding|changes by"):
+        error("elu", "z**3", [0.3, 0.3], [0.4, 0.4 + apart])
+
+
 @pytest.mark.parametrize("apart", [1e-5, 1e-7])
 def test_values_after_two_steps_are_refused_where_a_direction_may_be_lost(apart: float) -> None:
     """Loadings are known to 1e-11 there. Values 1e-5 apart had one direction less: test error 0.652 for 0.6746."""
