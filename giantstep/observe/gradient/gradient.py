@@ -48,8 +48,8 @@ _CERTIFIED = 1e-7  # relative residual of the linear equations that the derivati
 class Gradient(Shown):
     """Derivatives of the errors and of the free energy, key -> number, at the solution ``result``.
 
-    residual: worst relative residual of the linear equations; error: change of the derivatives of the test error in the
-    logarithms of the keys between two resolutions, relative to the largest of them or to the test error.
+    residual: worst relative residual of the linear equations; error: change of the derivatives in the logarithms of the
+    keys between two resolutions, relative to the largest of the same number or to that number, the worst of the three.
     """
 
     result: Result
@@ -143,14 +143,18 @@ def _settled(
 ) -> tuple[dict[str, Rates], float, float]:
     """(derivatives, residual, error) at the first resolution that agrees with the one before it."""
     units = {key: parameter.unit for key, parameter in parameters.items()}
+    unit, objective = np.array(list(units.values())), abs(result.free_energy)
+    share = objective / problem.parameters.samples  # of a sample: a training error may be next to nothing
+    told = np.array([abs(result.test_error), max(abs(result.train_error), share), objective])
     found: dict[str, Rates] = {}
     before, worst, error = found, 0.0, math.inf
     for resolution in for_derivatives(problem, order):
         found, worst, left = _derivatives(problem, members, order, parameters, resolution)
         if before:
-            changes = [(abs(found[key][0] - before[key][0]) + left[key]) * unit for key, unit in units.items()]
-            sizes = [abs(found[key][0]) * unit for key, unit in units.items()]
-            error = max(changes) / max(*sizes, abs(result.test_error))
+            rates, earlier = (np.array([one[key] for key in units]) for one in (found, before))
+            changes, sizes = (unit[:, None] * np.abs(rows) for rows in (rates - earlier, rates))
+            changes[:, 0] += unit * np.array([left[key] for key in units])
+            error = float(np.max(changes.max(axis=0) / np.maximum(sizes.max(axis=0), told)))
             if error <= _SETTLED:
                 break
         before = found
