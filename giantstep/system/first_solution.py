@@ -224,10 +224,8 @@ def starts(problem: Problem, system: CoupledSystem, start: Result | None) -> Ite
     if start is not None and (x := unknowns_of(problem, system, start)) is not None:
         yield x
     with suppress(NotConverged):
-        if system.loss.FORM != "general":
-            yield unknowns_of_square_loss(problem, system)
-        elif (x := unknowns_of_shifted_labels(problem, system)) is not None:
-            yield x
+        shifted = unknowns_of_shifted_labels(problem, system) if system.loss.FORM == "general" else None
+        yield unknowns_of_square_loss(problem, system) if shifted is None else shifted
     yield unknowns_without_data(problem, system)
 
 

@@ -64,10 +64,9 @@ def may_hide_directions(blocks: Sequence[Block]) -> bool:
     """
     rows = np.array([[*map(float, block.loadings), block.term.offset] for block in blocks])
     variance = np.array([float(block.variance) for block in blocks])
-    sides = (1.0,) if function_kernel(blocks[0].term.function).PARITY == "none" else (1.0, -1.0)
     for row, here in zip(rows, variance, strict=True):
         wider = (variance - here) ** 2 / here
-        apart = [np.sqrt(((side * rows - row) ** 2).sum(axis=1) + wider) for side in sides]
+        apart = [np.sqrt(((side * rows - row) ** 2).sum(axis=1) + wider) for side in _sides(blocks[0])]
         nearest = np.sort(np.min(apart, axis=0) / np.sqrt(here))
         nearest = nearest[nearest > _SAME]
         if any(e < _LOST ** (1.0 / (n + 1)) for n, e in enumerate(nearest.tolist()) if n):
@@ -77,15 +76,19 @@ def may_hide_directions(blocks: Sequence[Block]) -> bool:
 
 def nearly_one(blocks: Sequence[Block]) -> bool:
     """Whether two blocks, or one and a mirror image, differ by so little that rounding may make their features one."""
-    sides = (1,) if function_kernel(blocks[0].term.function).PARITY == "none" else (1, -1)
     with mpmath.workdps(DIGITS):
-        rows = [(*block.loadings, mpmath.mpf(block.term.offset)) for block in blocks]
-        for one, other in combinations(rows, 2):
-            for side in sides:
-                apart = max(abs(side * x - y) for x, y in zip(one, other, strict=True))
+        for one, other in combinations(blocks, 2):
+            rows = [(*block.loadings, mpmath.mpf(block.term.offset)) for block in (one, other)]
+            for side in _sides(one):
+                apart = max(abs(side * x - y) for x, y in zip(*rows, strict=True))
                 if 0.0 < float(apart) < _NEARLY:
                     return True
     return False
+
+
+def _sides(block: Block) -> tuple[int, ...]:
+    """1, and -1 where the mirror image of a block has its features too, but for their sign."""
+    return (1,) if function_kernel(block.term.function).PARITY == "none" else (1, -1)
 
 
 def told_apart_by_rounding() -> NotConverged:

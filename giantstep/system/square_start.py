@@ -234,10 +234,12 @@ def _best_constant(system: CoupledSystem, still: Array, x: Array) -> bool:
     mean[:] = 0.0
     for _ in range(_MOST_SHIFTS):
         average(*given)
-        shift = float(weight @ system.view("avg_g")) / float(weight @ system.view("avg_h"))
-        if not abs(shift) > _NEAR:
-            return abs(shift) <= _NEAR
-        mean += min(max(shift, -_LONGEST_SHIFT), _LONGEST_SHIFT)
+        slope, curvature = (float(weight @ system.view(name)) for name in ("avg_g", "avg_h"))
+        if not curvature > 0.0:  # a flat part, which any output in it is best for
+            return False
+        if abs(slope) <= _NEAR * curvature:
+            return True
+        mean += min(max(slope / curvature, -_LONGEST_SHIFT), _LONGEST_SHIFT)
     return False
 
 

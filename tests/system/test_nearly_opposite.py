@@ -73,6 +73,12 @@ def test_four_values_span_what_their_mirror_images_do(apart: float) -> None:
     assert found == pytest.approx(image, rel=1e-11)
 
 
+def test_a_value_of_zero_beside_nearly_equal_ones_is_not_in_their_way() -> None:
+    """It has no mean, and one direction less is left; the others have their expansions."""
+    far, near = (error("tanh", "tanh(z)", [1.0, 1.0 + apart, 0.0]) for apart in (1e-8, 1e-12))
+    assert near == pytest.approx(far, rel=1e-7)
+
+
 @pytest.mark.parametrize("apart", [1e-15, 1e-14, 1e-12])
 def test_curved_kinks_are_refused_where_rounding_hides_a_direction(apart: float) -> None:
     """There are no means of many digits. The direction was dropped: 11.75 for 10.08."""

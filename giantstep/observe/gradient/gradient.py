@@ -41,6 +41,7 @@ from giantstep.system.span import hidden_rates, span_of
 
 Array = np.ndarray
 _SETTLED, _WORST = 1e-8, 1e-6  # change between orders of quadrature that is worked for, and that is allowed
+_TINY = 1e-290  # of an error that is zero, as all that moves it
 _CERTIFIED = 1e-7  # relative residual of the linear equations that the derivative of the solution is held to
 
 
@@ -154,7 +155,7 @@ def _settled(
             rates, earlier = (np.array([one[key] for key in units]) for one in (found, before))
             changes, sizes = (unit[:, None] * np.abs(rows) for rows in (rates - earlier, rates))
             changes[:, 0] += unit * np.array([left[key] for key in units])
-            error = float(np.max(changes.max(axis=0) / np.maximum(sizes.max(axis=0), told)))
+            error = float(np.max(changes.max(axis=0) / np.maximum(sizes.max(axis=0), np.maximum(told, _TINY))))
             if error <= _SETTLED:
                 break
         before = found
