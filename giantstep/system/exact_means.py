@@ -76,9 +76,10 @@ def orthonormal_to_many_digits(blocks: tuple[Block, ...], kappa: Array, weight: 
         return None
     with mpmath.workprec(bits):
         roots = np.array([mpmath.sqrt(mpmath.mpf(w)) for w in weight.tolist()])
-        rest, combinations, chosen, waiting, _ = _gram_schmidt([roots * column for column in means.T], bits)
+        columns = _without_rounding(means, bits)
+        rest, combinations, chosen, waiting, _ = _gram_schmidt([roots * column for column in columns], bits)
         basis = np.stack([combinations[b] for b in chosen], axis=1)
-        coordinates = [[float((rest[i] * roots * column).sum()) for column in means.T] for i in chosen]
+        coordinates = [[float((rest[i] * roots * column).sum()) for column in columns] for i in chosen]
         null = [combinations[b] / np.abs(combinations[b]).max() for b in waiting]
     vanishing = np.array(null, dtype=float).reshape(len(waiting), len(rest)).T
     return Orthonormal(ExactFunctions(blocks, basis, bits), np.array(coordinates), vanishing)
@@ -99,13 +100,21 @@ def _bits_for(blocks: tuple[Block, ...]) -> int | None:
         if means is None:
             break
         with mpmath.workprec(bits):
-            found = _gram_schmidt(list(means.T), bits)
-            least = min(found.sizes, default=mpmath.mpf(1))
+            columns = _without_rounding(means, bits)
+            found = _gram_schmidt(columns, bits)
+            largest = [abs(columns[b]).max() for b in found.chosen]  # fixed point rounds all means alike
+            least = min((min(1, a) * b for a, b in zip(largest, found.sizes, strict=True)), default=mpmath.mpf(1))
             enough = max(_BITS, _SHAPE + math.ceil(-float(mpmath.log(least, 2))))
         if enough <= bits and len(found.left) in (0, dropped):
             return enough
         dropped = len(found.left)
     raise told_apart_by_rounding()
+
+
+def _without_rounding(means: Array, bits: int) -> list[Array]:
+    """The columns of means [N, K], zero where all of one is little more than the rounding of fixed point."""
+    least = mpmath.mpf(2) ** (_DEPENDENT - bits)
+    return [column if abs(column).max() > least else 0 * column for column in means.T]
 
 
 class _Elimination(NamedTuple):

@@ -43,13 +43,14 @@ def blocks_of(features: Features) -> tuple[Block, ...]:
     """The blocks; loadings and variance follow from the readout values to all digits where these are what is given."""
     with mpmath.workdps(DIGITS):
         variance = None if features.loadings is not None else _variance_by_value(features.model)
-        values = {u * features.spike.strength: u for u in features.model.network.readout.values}
+        spike, given = features.spike, features.model.network.readout.values
+        values = {(u * spike.strength, c): u for u, c in zip(given, spike.bulk_variance, strict=False)}
         found = []
         for number, term in enumerate(features.blocks):
-            value = values.get(term.scale)
+            value = values.get((term.scale, term.variance))
             if value is not None and variance is not None:
                 u = mpmath.mpf(value)
-                found.append(Block(term, (u * mpmath.mpf(features.spike.strength),), mpmath.mpf(variance(u)), True, u))
+                found.append(Block(term, (u * mpmath.mpf(spike.strength),), mpmath.mpf(variance(u)), True, u))
                 continue
             row = (term.scale,) if features.loadings is None else features.loadings[number]
             found.append(Block(term, tuple(mpmath.mpf(x) for x in row), mpmath.mpf(term.variance), False))

@@ -15,6 +15,7 @@ from giantstep.quadrature.mesh import ORDERS
 from giantstep.quadrature.panels import table
 from giantstep.quadrature.tensor import tensor_table
 from giantstep.spec.errors import NotConverged
+from giantstep.spec.model import Model
 from giantstep.system.problem import Problem, problem_of
 from giantstep.system.solve import solve
 from giantstep.system.span import _span_at_infinity, span_of
@@ -150,3 +151,19 @@ def test_m_of_features_that_differ_by_next_to_nothing_make_the_mean_output_toget
     mean = math.exp(-0.5) * np.sin(5e-6 * np.outer(kappa, [1.2, 1.9])) @ m
     rounding = 1e-16 * np.abs(m).max() * kappa
     assert np.all(np.abs(mean - 0.45 * kappa) <= 1e-9 * kappa + rounding)
+
+
+def test_constant_mean_features_keep_the_variances_of_their_values() -> None:
+    """An even activation takes a step without a spike: E cos = e^(-c/2), here 2e-7 and 4e-67 of two values."""
+    values = {"activation": "cos", "width": 0.5, "readout": {"values": [0.5, -1.4]}}
+    step, fit = {"samples": 0.8, "learning_rate": 7.8}, {"samples": 1.0, "ridge": 0.1}
+    model = Model.from_dict({"network": values, "target": {"link": "relu"}, "step": step, "fit": fit})
+    problem = problem_of(model, None)
+    means = np.exp(-0.5 * np.array([term.variance for term in problem.blocks]))
+    assert means[1] < 1e-49 and 1e-9 < means[0] < 1e-6  # the second is below the digits that are taken first
+    span = span_of(problem)
+    assert span is not None and span.rank == 1
+    np.testing.assert_allclose(np.abs(span.coordinates[0]), means, rtol=1e-12, atol=1e-32)
+    assert abs(span.coordinates[0, 1]) < 1e-65  # rounding would be 1e-50
+    m = np.asarray(solve(model).order_parameters["m"])
+    assert (m * means).sum() == pytest.approx(1.0 / math.sqrt(2.0 * math.pi), rel=1e-8)  # E relu: constants count
