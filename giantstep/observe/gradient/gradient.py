@@ -41,7 +41,9 @@ from giantstep.system.span import hidden_rates, span_of
 
 Array = np.ndarray
 _SETTLED, _WORST = 1e-8, 1e-6  # change between orders of quadrature that is worked for, and that is allowed
+_FEWER, _NOTHING = 1e-7, 1e-14  # of the free energy of a sample: training errors with fewer digits, with none
 _TINY = 1e-290  # of an error that is zero, as all that moves it
+_OF_CONSTANTS = frozenset(("fit.ridge", "fit.samples", "network.width"))  # that leave a constant output where it is
 _CERTIFIED = 1e-7  # relative residual of the linear equations that the derivative of the solution is held to
 
 
@@ -51,6 +53,8 @@ class Gradient(Shown):
 
     residual: worst relative residual of the linear equations; error: change of the derivatives in the logarithms of the
     keys between two resolutions, relative to the largest of the same number or to that number, the worst of the three.
+    Of a training error next to nothing it is relative to 1e-7 of the free energy per sample; where rounding leaves
+    nothing of it, its derivatives are zero.
     """
 
     result: Result
@@ -125,7 +129,7 @@ def gradient(
     if is_exact(result):
         raise nothing_left("to move with a parameter")
     if not np.any(order["Q2"] > 0.0):
-        raise NotConverged("the readout vanishes: nothing moves with a parameter", "lower fit.ridge")
+        return _of_zero_readout(result, chosen)
     found, residual, error = _settled(problem, members, order, parameters, result)
     if not residual <= _CERTIFIED:
         raise NotConverged(
@@ -139,6 +143,21 @@ def gradient(
     return Gradient(result, test, train, energy, residual, error)
 
 
+def _of_zero_readout(result: Result, keys: Sequence[str]) -> Gradient:
+    """Where the loss keeps the readout at zero: the output stays, and the free energy is samples * training error.
+
+    Raises NotConverged where the output is not zero, but a mean that keys may move.
+    """
+    if np.any(result.order_parameters["m"]) and (result.spike.strength or not _OF_CONSTANTS.issuperset(keys)):
+        raise NotConverged(
+            "the readout vanishes but for the mean of the output, which moves in jumps",
+            f"lower fit.ridge, give a dimension, or choose among {', '.join(sorted(_OF_CONSTANTS))} without a spike",
+        )
+    still = dict.fromkeys(keys, 0.0)
+    energy = {key: result.train_error if key == "fit.samples" else 0.0 for key in keys}
+    return Gradient(result, still, still, energy, 0.0, 0.0)
+
+
 def _settled(
     problem: Problem, members: Members, order: Mapping[str, Array], parameters: Mapping[str, Parameter], result: Result
 ) -> tuple[dict[str, Rates], float, float]:
@@ -146,11 +165,14 @@ def _settled(
     units = {key: parameter.unit for key, parameter in parameters.items()}
     unit, objective = np.array(list(units.values())), abs(result.free_energy)
     share = objective / problem.parameters.samples  # of a sample: a training error may be next to nothing
-    told = np.array([abs(result.test_error), max(abs(result.train_error), share), objective])
+    told = np.array([abs(result.test_error), max(abs(result.train_error), _FEWER * share), objective])
+    fitted = abs(result.train_error) <= _NOTHING * share  # no digit is left of what moves it
     found: dict[str, Rates] = {}
     before, worst, error = found, 0.0, math.inf
     for resolution in for_derivatives(problem, order):
         found, worst, left = _derivatives(problem, members, order, parameters, resolution)
+        if fitted:
+            found = {key: (test, 0.0, energy) for key, (test, _, energy) in found.items()}
         if before:
             rates, earlier = (np.array([one[key] for key in units]) for one in (found, before))
             changes, sizes = (unit[:, None] * np.abs(rows) for rows in (rates - earlier, rates))
