@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 5ffe054a852ac55c, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 6f322f09b3dfdba7, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "5ffe054a852ac55cb2f76c0a80f585a1140a8c4a3ec16ba710b24613e5dbcf7b"
+SIGNATURE = "6f322f09b3dfdba708844c9e02c58c371209e5bf15290abbf34d68b0059f7387"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

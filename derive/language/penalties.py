@@ -52,6 +52,11 @@ _BOUND = ParameterEntry("bound", 1.0, 0.0, math.inf)
 _STEEPNESS = ParameterEntry("steepness", 1e6, 0.0, math.inf)
 
 
+def is_bound(parameter: ParameterEntry, value: float) -> bool:
+    """Whether a parameter at a value is the slope beyond a bound that no force on a readout reaches."""
+    return parameter is _STEEPNESS and value >= _STEEPNESS.default
+
+
 def _entry(name: str, expression: str, citation: str, parameters: tuple[ParameterEntry, ...]) -> PenaltyEntry:
     names = tuple(parameter.name for parameter in parameters)
     node = parse(expression, VARIABLES + names)

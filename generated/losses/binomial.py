@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 599d99c3243ac7bb, runtime 33464624293ddd0f.
+Generated; do not edit. Signature d522b9fe11b5e6c0, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "599d99c3243ac7bbecc0ce1c0bdfcdac3c981b6a27fc2e11273b4913ddf74561"
+SIGNATURE = "d522b9fe11b5e6c0c9d1d4639d259b547f8373032bda69fece0a1f2e718f5467"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

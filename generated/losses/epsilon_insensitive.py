@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature eafd6cb8cacc0153, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 179214fc4fe62e0f, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "eafd6cb8cacc01530d27fbdf7c88cc81a47832164e58d5d712927065896c78dc"
+SIGNATURE = "179214fc4fe62e0f5a612c1843283a6df406d9bc0f40caf1d1833e8cb635aa03"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 9722f28b9e1e7f2b, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 7422ca2b32652f37, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "9722f28b9e1e7f2b0821363acb05c07114bf1edc4fee0304e313bc9f5bb69d52"
+SIGNATURE = "7422ca2b32652f379f3cd79df0f9fce8244aed5d4ba39f120190e3313a38fa89"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

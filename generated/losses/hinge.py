@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 1f6ab811d9841919, runtime 33464624293ddd0f.
+Generated; do not edit. Signature bdfeac160f901bf5, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "1f6ab811d984191990808f42f389dbdb208e4cfdad788b452f49750844bf58d7"
+SIGNATURE = "bdfeac160f901bf5de2c83b24efd08c3e9914dc9deb2b49e83a0cf54dbd79102"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 41ba7100116b5ef9, runtime 33464624293ddd0f.
+Generated; do not edit. Signature d8aef5aa1d6acc06, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "41ba7100116b5ef9037c626fd755d5b2e7f7d9297353c63c1b04d0e35a252f27"
+SIGNATURE = "d8aef5aa1d6acc06b70729f547c43beb012216cdf449d53f79a5f4d4eb3d98ba"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 5acaec55566e035d, runtime 33464624293ddd0f.
+Generated; do not edit. Signature a66d1389f7c09fa1, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "5acaec55566e035d36ddefdc73e3ca0a9238da0db460ae19ee78f8e9f163f23b"
+SIGNATURE = "a66d1389f7c09fa172289392c3539e055acea72b86ea6e4a4543056ebcc881cf"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 838bf0b723acbd9b, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 1b541236cd642774, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "838bf0b723acbd9b54096862188c7b0336e9a4142cfa4f53c2308e8fc338c265"
+SIGNATURE = "1b541236cd642774448a934342028816e01c1db24c7e32b07f57ef0e7d5af2c4"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

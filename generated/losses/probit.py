@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature c723035ff3f55593, runtime 33464624293ddd0f.
+Generated; do not edit. Signature e6c205e888b85ac7, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "c723035ff3f55593b574a08e53d4825ac73c14f39e3931444e6a0f4ebb9a6980"
+SIGNATURE = "e6c205e888b85ac787cb02ee0039ff139dbed6f4481e3220caeaa5565bcfbd9e"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 6861b5542f66a0fb, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 5ec7bd251716c507, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "6861b5542f66a0fb3d42d2e803e410ed6226c088726816a4832d9a1d09ce3908"
+SIGNATURE = "5ec7bd251716c5074ae3014073d9d949317b2b85301b7e5e61d802e486219bd8"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

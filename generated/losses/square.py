@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature e45c479f6e85603f, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 1bfb83dd18040531, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "e45c479f6e85603faf57c8f93fc42f8768649cabd4a6281258c71ee955b5eac7"
+SIGNATURE = "1bfb83dd18040531e6ad6e30dad927fc05a3302f1270f21da77569104319f439"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

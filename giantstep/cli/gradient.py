@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 import giantstep as gs
-from giantstep.cli.options import Subparsers, add_accuracy, add_model, command, keys_of, model_of
+from giantstep.cli.options import Subparsers, add_accuracy, add_model, command, model_of
 
 
 def add(subparsers: Subparsers) -> None:
@@ -13,20 +13,25 @@ def add(subparsers: Subparsers) -> None:
     gradient = command(
         subparsers,
         "gradient",
-        "derivatives of the errors in ridge, samples, width, learning rate: exact, by implicit differentiation",
+        "exact derivatives of the errors in ridge, samples, width, learning rate, penalty, by implicit differentiation",
         "giantstep gradient model.toml --keys fit.ridge,step.learning_rate --json",
         _gradient,
     )
     add_model(gradient)
-    gradient.add_argument("--keys", metavar="KEY[,KEY]", help="what to differentiate in (default: all there are)")
+    gradient.add_argument(
+        "--keys",
+        metavar="KEY[,KEY]",
+        help="what to differentiate in: fit.ridge, fit.samples, network.width, step.learning_rate, spike.strength, "
+        "spike.bulk_variance, fit.penalty.l1, fit.penalty.bound, fit.penalty.steepness (default: all that the model "
+        "has)",
+    )
     add_accuracy(gradient)
 
 
 def _gradient(arguments: argparse.Namespace) -> int:
     model = model_of(arguments)
-    keys = None if arguments.keys is None else keys_of(arguments.keys)
-    found = gs.gradient(model, keys, dimension=arguments.dimension, tolerance=arguments.tolerance)
-    print(found.to_json() if arguments.json else "\n".join(_slopes(found, [] if keys else _left_out(found))))
+    found = gs.gradient(model, arguments.keys, dimension=arguments.dimension, tolerance=arguments.tolerance)
+    print(found.to_json() if arguments.json else "\n".join(_slopes(found, [] if arguments.keys else _left_out(found))))
     return 0
 
 

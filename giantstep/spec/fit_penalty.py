@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from derive.language.grammar import ExpressionError
-from derive.language.penalties import REGISTERED, VARIABLES, PenaltyEntry, lookup
+from derive.language.penalties import REGISTERED, VARIABLES, PenaltyEntry, is_bound, lookup
 from giantstep.spec.errors import BadInput
 from giantstep.spec.parametrised import ParametrisedKind, Words, filled, in_words, parameter_names, plain_table
 from giantstep.spec.validate import wrong
@@ -19,6 +20,10 @@ _WORDS = Words(
     f"the name of a penalty ({', '.join(REGISTERED)}), a convex expression in a, or a table with its name",
     'for example { name = "elastic_net", l1 = 0.1 } or "0.1*abs(a)"',
 )
+
+
+_END = "it is at the end of its range"
+_BOUND = "it is so steep that it stands for a bound, and nothing depends on it"
 
 
 @dataclass(frozen=True)
@@ -53,10 +58,17 @@ class FitPenalty:
         return tuple(value for _, value in self.parameters)
 
     @property
+    def still(self) -> Mapping[str, str]:
+        """Name -> why, of the parameters that the fit has no derivative in."""
+        entries = {parameter.name: parameter for parameter in self.entry.parameters}
+        ends = {name: _END for name, value in self.parameters if value <= entries[name].low}
+        bounds = {name: _BOUND for name, value in self.parameters if is_bound(entries[name], value)}
+        return ends | bounds
+
+    @property
     def moving(self) -> tuple[str, ...]:
-        """Names of the parameters that are inside their range, where the fit has derivatives in them."""
-        ends = {parameter.name: parameter.low for parameter in self.entry.parameters}
-        return tuple(name for name, value in self.parameters if value > ends[name])
+        """Names of the parameters that it has derivatives in."""
+        return tuple(name for name, _ in self.parameters if name not in self.still)
 
     def to_dict(self) -> str | dict[str, Any]:
         """What a model file holds: the text, or a table where there are parameters."""

@@ -25,8 +25,7 @@ from giantstep.cli.main import main
 from giantstep.law.kinds_of_labels import Intervals, Points
 from giantstep.observe.gradient.coefficient_slopes import slopes_along
 from giantstep.observe.gradient.gradient import gradient
-from giantstep.observe.gradient.left_out import left_out
-from giantstep.observe.gradient.parameter_directions import keys_for
+from giantstep.observe.gradient.parameter_directions import _KEYS, keys_for, left_out
 from giantstep.observe.gradient.sensitivity import _appears
 from giantstep.quadrature.mesh import Term
 from giantstep.spec.errors import GiantstepError
@@ -363,8 +362,38 @@ def test_what_has_no_derivative_is_refused() -> None:
     assert set(gradient(apart, "fit.ridge").test_error) == {"fit.ridge"}
 
 
+def test_a_key_without_a_derivative_is_answered_with_its_reason() -> None:
+    given = STEPPED.replace({"fit.loss": "quantile"})
+    for key in ("step.samples", "target.noise", "fit.loss.tau"):
+        with pytest.raises(gs.BadInput, match=f"no derivative in {key}: {left_out(given)[key]}") as caught:
+            gradient(given, key)
+        assert "did you mean" not in caught.value.hint
+    with pytest.raises(gs.BadInput, match=r"the model has no \[inputs\]"):
+        gradient(STEPPED, "inputs.capacity")
+
+
+def test_keys_are_a_list_or_text_with_commas() -> None:
+    for keys in ("fit.ridge, fit.samples", ["fit.ridge", "fit.samples"], ["fit.ridge,fit.samples", "fit.ridge"]):
+        assert tuple(gradient(STEPPED, keys).test_error) == ("fit.ridge", "fit.samples")
+    with pytest.raises(gs.BadInput, match="no derivative in 'fit.sample'"):
+        gradient(STEPPED, "fit.ridge,fit.sample")
+
+
+def test_every_key_is_named_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["gradient", "--help"]) == 0
+    for words in (capsys.readouterr().out, gradient.__doc__ or ""):
+        assert all(key in words for key in _KEYS)
+
+
 @pytest.mark.parametrize(
-    "changes", [{}, {"fit.loss": "huber"}, {"fit.penalty": {"name": "elastic_net", "l1": 0.0}}, {"network.bias": 0.3}]
+    "changes",
+    [
+        {},
+        {"fit.loss": "huber"},
+        {"fit.penalty": "box"},
+        {"fit.penalty": {"name": "elastic_net", "l1": 0.0}},
+        {"network.bias": 0.3},
+    ],
 )
 def test_every_number_has_a_derivative_or_a_reason(changes: dict[str, Any]) -> None:
     model = STEPPED.replace(changes)

@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 
 from giantstep.law.known_indices import in_known
-from giantstep.observe.gradient.left_out import left_out
 from giantstep.observe.gradient.parameter import Parameter, Rates
-from giantstep.observe.gradient.parameter_directions import Direction, check_key, direction_of, keys_for
+from giantstep.observe.gradient.parameter_directions import Direction, check_key, direction_of, keys_for, left_out
 from giantstep.observe.gradient.sensitivity import Sensitivity
 from giantstep.observe.gradient.trained_bias import bias_direction, bias_rates
 from giantstep.spec.arguments import checked_names
@@ -104,17 +103,14 @@ def gradient(
 ) -> Gradient:
     """Derivatives of test error, train error and free energy in the given keys (default: all there are).
 
-    Keys: fit.ridge, fit.samples, network.width, and step.learning_rate or spike.strength, spike.bulk_variance.
+    keys: a key, a list of them, or text as "fit.ridge,fit.samples", of fit.ridge, fit.samples, network.width,
+    step.learning_rate or spike.strength and spike.bulk_variance, and fit.penalty.l1, fit.penalty.bound,
+    fit.penalty.steepness of a penalty that has them.
     Raises BadInput for a key without a derivative, NotConverged where the solution or its derivative is not found to
     its accuracy. Source: implicit function theorem on [CUI24] Result 3.3, App. C.
     """
-    chosen = (
-        (keys,)
-        if isinstance(keys, str)
-        else keys_for(model)
-        if keys is None
-        else checked_names("keys", keys, '["fit.ridge", "fit.samples"]')
-    )
+    listed = keys_for(model) if keys is None else checked_names("keys", keys, '["fit.ridge", "fit.samples"]')
+    chosen = tuple(dict.fromkeys(key.strip() for names in listed for key in names.split(",") if key.strip()))
     if not chosen:
         raise BadInput("no key is given to differentiate in", f"choose among {', '.join(keys_for(model))}")
     for key in chosen:

@@ -13,6 +13,7 @@ from giantstep.law.intermediate_steps import is_intermediate
 from giantstep.law.rates_by_value import ByValue
 from giantstep.law.spike import by_blocks
 from giantstep.observe.gradient.coefficient_slopes import slopes_along
+from giantstep.observe.gradient.no_derivative import reasons
 from giantstep.observe.gradient.rates_after_step import Moving, MovingSamples, StepRates, rates_after_step
 from giantstep.quadrature.shift_derivatives import norm_slopes
 from giantstep.spec.errors import BadInput
@@ -105,21 +106,21 @@ def direction_of(model: Model, problem: Problem, members: Members, key: str) -> 
 
 def check_key(model: Model, key: str) -> None:
     """Raise BadInput unless the solution of this model has a derivative in this key."""
+    table, why = str(key).partition(".")[0], reasons(model).get(key)
+    if getattr(model, table, model) is None:
+        raise BadInput(f"the model has no [{table}], so nothing depends on {key}", f"choose among {_others(model)}")
+    if why is not None and (key not in _KEYS or key.startswith(_PENALTY)):
+        raise BadInput(
+            f"there is no derivative in {key}: {why}", f"choose among {_others(model)}, or sweep it (curve --sweep)"
+        )
     if key not in _KEYS:
         raise BadInput(
             f"there is no derivative in {key!r}",
             f"{did_you_mean(str(key), keys_for(model))}choose among {_others(model)}, or sweep it (curve --sweep)",
         )
     if key.startswith(_PENALTY) and key not in keys_for(model):
-        penalty, name = model.fit.penalty, key.removeprefix(_PENALTY)
-        has = "is no parameter of the model, which has no penalty"
-        if penalty is not None:
-            ends = name in dict(penalty.parameters)
-            has = "is at the end of its range" if ends else f"is no parameter of the model, which has {penalty}"
-        raise BadInput(f"{key} {has}", f"choose among {_others(model)}")
-    table = key.partition(".")[0]
-    if table in ("step", "spike") and getattr(model, table) is None:
-        raise BadInput(f"the model has no [{table}], so nothing depends on {key}", f"choose among {_others(model)}")
+        has = "no penalty" if model.fit.penalty is None else model.fit.penalty
+        raise BadInput(f"{key} is no parameter of the model, which has {has}", f"choose among {_others(model)}")
     if by_blocks(model) and key in _OF_ONE_STEP:
         raise BadInput(
             f"of several steps, or blocks with biases, {key} has no derivative: each block moves in its own way",
@@ -145,6 +146,12 @@ def keys_for(model: Model) -> tuple[str, ...]:
         missing = ("spike.bulk_variance",)
     own = () if model.fit.penalty is None else tuple(_PENALTY + name for name in model.fit.penalty.moving)
     return tuple(key for key in present if key not in missing and (not key.startswith(_PENALTY) or key in own))
+
+
+def left_out(model: Model) -> dict[str, str]:
+    """Key -> why it is not among the derivatives, of all numbers that the model has."""
+    made = keys_for(model)
+    return {key: why for key, why in reasons(model).items() if key not in made}
 
 
 def _others(model: Model) -> str:

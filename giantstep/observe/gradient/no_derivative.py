@@ -1,10 +1,9 @@
-"""Which numbers of a model ``gradient`` has no derivative in, and why."""
+"""Why ``gradient`` has no derivative in a number of a model."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from giantstep.observe.gradient.parameter_directions import keys_for
 from giantstep.spec.model import Model
 
 _LABEL = "the law of the label changes, of which no derivative is made"
@@ -25,19 +24,18 @@ _REASONS: Mapping[str, str] = {
 }
 _MATRIX = "it is the number of rows of step.matrix"
 _LOSS = "the loss itself changes"
-_PENALTY = "it is at the end of its range, or stands for a bound"
 
 
-def left_out(model: Model) -> dict[str, str]:
-    """Key -> why it is not among the derivatives, of all numbers that the model has."""
-    made = keys_for(model)
-    reasons = {key: reason for key, reason in _REASONS.items() if _is_number(model, key)}
+def reasons(model: Model) -> dict[str, str]:
+    """Key -> why there is no derivative in it where there is none, of all numbers that have no derivative in some
+    models.
+    """
+    found = {key: reason for key, reason in _REASONS.items() if _is_number(model, key)}
     if model.bulk == "matrix":
-        reasons["network.width"] = _MATRIX
-    reasons |= {f"fit.loss.{name}": _LOSS for name, _ in model.fit.loss.parameters}
-    if model.fit.penalty is not None:
-        reasons |= {f"fit.penalty.{name}": _PENALTY for name, _ in model.fit.penalty.parameters}
-    return {key: reason for key, reason in reasons.items() if key not in made}
+        found["network.width"] = _MATRIX
+    found |= {f"fit.loss.{name}": _LOSS for name, _ in model.fit.loss.parameters}
+    still = {} if model.fit.penalty is None else model.fit.penalty.still
+    return found | {f"fit.penalty.{name}": reason for name, reason in still.items()}
 
 
 def _is_number(model: Model, key: str) -> bool:
