@@ -41,6 +41,7 @@ RANGES: Mapping[str, tuple[float, float]] = MappingProxyType(
         "spike.bulk_variance": (1e-2, 1e3),
         "fit.penalty.l1": (1e-4, 10.0),
         "fit.penalty.bound": (1e-2, 1e2),
+        "fit.penalty.steepness": (1e-3, 1e2),
     }
 )
 MOST_KEYS = 3

@@ -81,7 +81,7 @@ def test_no_l1_is_the_ridge(dimension: int | None) -> None:
     for name in ("test_error", "train_error", "free_energy"):
         assert getattr(found, name) == pytest.approx(getattr(plain, name), rel=1e-9)
     assert found.penalty == 0.0
-    with pytest.raises(BadInput, match="fit.penalty.l1 is at the end of its range"):
+    with pytest.raises(BadInput, match="in fit.penalty.l1: it is at the end of its range"):
         gradient(nothing, "fit.penalty.l1")
 
 
@@ -145,7 +145,12 @@ def test_sensitivities_are_derivatives(loss: str, dimension: int | None) -> None
 
 @pytest.mark.parametrize(
     ("key", "penalty", "value"),
-    [("fit.penalty.l1", l1(0.2), 0.2), ("fit.penalty.bound", {"name": "box", "bound": 0.6}, 0.6)],
+    [
+        ("fit.penalty.l1", l1(0.2), 0.2),
+        ("fit.penalty.bound", {"name": "box", "bound": 0.6}, 0.6),
+        ("fit.penalty.steepness", {"name": "box", "bound": 0.3, "steepness": 0.5}, 0.5),
+        ("fit.penalty.steepness", {"name": "box", "bound": 0.3, "steepness": 20.0}, 20.0),
+    ],
 )
 def test_sensitivities_to_the_penalty(key: str, penalty: dict[str, Any], value: float) -> None:
     """The same differences; the law of the readouts is differentiated by such differences too, at 1e-13."""
@@ -157,6 +162,11 @@ def test_sensitivities_to_the_penalty(key: str, penalty: dict[str, Any], value: 
         assert getattr(found, error)[key] == pytest.approx((a - 8 * b + 8 * c - d) / (12 * step), rel=1e-6, abs=1e-9)
     with pytest.raises(BadInput, match="is no parameter of the model"):
         gradient(model(), key)
+
+
+def test_no_derivative_in_the_slope_of_a_bound() -> None:
+    with pytest.raises(BadInput, match="in fit.penalty.steepness: it is so steep that it stands for a bound"):
+        gradient(model(fit__penalty="box"), "fit.penalty.steepness")
 
 
 def test_the_best_strength() -> None:

@@ -247,5 +247,5 @@ _KEYS: Mapping[str, Callable[[Problem, Members], Direction]] = {
     "step.learning_rate": _learning_rate,
     "spike.strength": _strength,
     "spike.bulk_variance": _bulk_variance,
-    **{f"{_PENALTY}{name}": _penalty(name) for name in ("l1", "bound")},
+    **{f"{_PENALTY}{name}": _penalty(name) for name in ("l1", "bound", "steepness")},
 }
