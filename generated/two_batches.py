@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature ddeda348f5eaba2a, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 09e6fb27d4cfd3fc, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "ddeda348f5eaba2a27dafab7fe5982d0aeb8d88fed42b826c502836021c6ca77"
+SIGNATURE = "09e6fb27d4cfd3fc468baedb17c821545c83b46b743957c52fd61401f6fe96d2"
 
 
 def directions(*, L_rest, gamma, **_):

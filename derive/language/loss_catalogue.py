@@ -34,7 +34,7 @@ _OUTPUT, _SIGN = "f", "sign(f)"  # what outputs of regression and of margins pre
 class ParameterEntry:
     """A parameter of a loss: its name in the expression, its default and the open interval it lies in.
 
-    reaches_low: whether the lower end belongs to it.
+    reaches_low: whether the lower end belongs to it; at_low: what to take in place of that end where it does not.
     """
 
     name: str
@@ -42,6 +42,7 @@ class ParameterEntry:
     low: float
     high: float
     reaches_low: bool = False
+    at_low: str = ""
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ class LossEntry:
 
 _DELTA = ParameterEntry("delta", 1.0, 0.0, math.inf)
 _TAU = ParameterEntry("tau", 0.5, 0.0, 1.0)
-_EPSILON = ParameterEntry("epsilon", 0.1, 0.0, math.inf)
+_EPSILON = ParameterEntry("epsilon", 0.1, 0.0, math.inf, at_low='with epsilon = 0 it is loss = "absolute": take that')
 _TRIALS = ParameterEntry("trials", 1.0, 0.0, math.inf)
 
 _ENTRIES = (

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature efd57297849e70f3, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 12eb14e3f211f5d3, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "efd57297849e70f316e715024fbb53fdf3468f093df4a9738f542ac772dc5361"
+SIGNATURE = "12eb14e3f211f5d37479e47316736a9cb92a260dced71166657a4e8c7cf1ea02"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature cbda1b61abbe06cf, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 5bea4958193f43dc, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "cbda1b61abbe06cffb315306cfc92a8ff68c4dda97b64084ee5745d25ef4b0d5"
+SIGNATURE = "5bea4958193f43dc00ad2b07014eeee14d6d3ae53791adce0620edc098917d07"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 8f2f17f5c221fb10, runtime 33464624293ddd0f.
+Generated; do not edit. Signature b5e993ca29883e14, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "8f2f17f5c221fb10db35897c7a8de0f3c08fb4ff30a5aaef8c51b7038f601f4f"
+SIGNATURE = "b5e993ca29883e14e5acad2b212f55847b15db8f46e61e6e89e62513e490b517"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

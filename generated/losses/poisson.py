@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 1b541236cd642774, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 9653eb1b2b74d406, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "1b541236cd642774448a934342028816e01c1db24c7e32b07f57ef0e7d5af2c4"
+SIGNATURE = "9653eb1b2b74d406179ec67dea84e6bd2665ba7dc49b2f13321c2d437e48ce5f"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

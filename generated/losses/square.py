@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 1bfb83dd18040531, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 9d947b7c20cebfd5, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "1bfb83dd18040531e6ad6e30dad927fc05a3302f1270f21da77569104319f439"
+SIGNATURE = "9d947b7c20cebfd5e05a81428f00762063d1dce33614a6daac7b70a6caa83f85"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 289f684899430225, runtime 33464624293ddd0f.
+Generated; do not edit. Signature bbef8aee00ce878c, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "289f684899430225d3bcfceb3022728da7a0a45a34d254daa521f5e07b27c7a8"
+SIGNATURE = "bbef8aee00ce878ce9f3e8e117840cb6e7f417836cc06f6bcaeaf338c9ce64cd"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

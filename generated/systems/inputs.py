@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature e2c686a4627d6202.
+Generated; do not edit. Signature 8870cd81f7338c4d.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "e2c686a4627d62024055b082b7b65eae5af8f1af7061a6df894cbd757b8f1742"
+SIGNATURE = "8870cd81f7338c4d76fc8ff0265023bbf59fc458222e5b4da82edf6464f76331"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

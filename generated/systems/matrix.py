@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature c26ae0287553b68c.
+Generated; do not edit. Signature d0882a2342f7ff88.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "c26ae0287553b68ce91f5d1628340e3cc8b0a434a5048111ce80a85e4cf8927e"
+SIGNATURE = "d0882a2342f7ff8871fbf489c003ebc8b39cb021fdcb074ccd129fdaf1943698"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 396cbac321e896fb.
+Generated; do not edit. Signature 5ea714756196f710.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "396cbac321e896fb2fed99bad7b2a21ff13368f660970f4fb25964ef2294cfac"
+SIGNATURE = "5ea714756196f710f2fef38614410fc68c7b9e77e25c4316593efac0490c4ef9"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

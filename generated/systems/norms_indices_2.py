@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature aa7a627dbe53301f.
+in X). Generated; do not edit. Signature 2053fc4daa2926bc.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "aa7a627dbe53301f3a171e2ec9d29f68a128b0d8d040d7e0d47136ccd707e6a8"
+SIGNATURE = "2053fc4daa2926bcbc8a694931e3bae4645ab6810a01545520271413238a3785"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

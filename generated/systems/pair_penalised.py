@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 5ac4ea9a3d5f3679, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 6b2ea023ae5b8922, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "5ac4ea9a3d5f36796a0cb703446c0bc4643494f0eca9f830c6c11359622d1bdd"
+SIGNATURE = "6b2ea023ae5b89226734852ebae7c833dbfe35bfffe44e7c907a527a5de597d6"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

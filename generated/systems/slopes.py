@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 2ec163363c13010a.
+Generated; do not edit. Signature 40575756dc163a18.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "2ec163363c13010add816c95ff6b79de5fe89dfddf23b93168d028f2ad6da8e8"
+SIGNATURE = "40575756dc163a189a34dc9932e56ab947e70d495082db5bcea32c9132e7c901"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

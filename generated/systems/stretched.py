@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 843135136210d443.
+Generated; do not edit. Signature d3138a898c24556d.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "843135136210d4437023cb8e89747d025064459e005e4498f3947fc767de771e"
+SIGNATURE = "d3138a898c24556de83fd12c2fb5d6aac88961dcb5ecd7f51e034f4e060f327c"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

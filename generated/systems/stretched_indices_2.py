@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 87b1a4e0c62f9935.
+Generated; do not edit. Signature 722afb8d78e83872.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "87b1a4e0c62f9935550faee046a2b5c2047d375cf561d5d9b75d41540b69b59e"
+SIGNATURE = "722afb8d78e8387254a2252df0cc61322704ba7b2e0af1af6205f7efb4c462ea"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -135,7 +135,7 @@ class Model(Table):
             raise BadInput("the model has earlier steps and no last one", "give the last one as step")
         check_several(self.steps)
         if self.step is not None and self.spike is not None:
-            raise BadInput("the model has both [step] and [spike]", "keep one of them, or neither")
+            raise _both()
         if self.network.readout.biases is not None:
             self._check_biases()
         if self.network.readout.density is not None and self.bulk == "matrix":
@@ -186,12 +186,13 @@ class Model(Table):
                     f"fit.penalty = {penalty}: {reason}, for which no law of readouts under a penalty is known",
                     "leave fit.penalty out, or take isotropic rows of unit norm around a giant step, and a fixed bias",
                 )
+        step = "" if self.step is None and self.spike is None else ", at a dimension that is given"
         odd = parity(parse(lookup(self.network.activation).expression)) == -1
         if not penalty.even and (not odd or any(self.network.readout.offsets(self.network.initial_bias))):
             raise BadInput(
                 f"fit.penalty = {penalty}: it is not the same for a and -a, so that readouts have a mean, which "
                 "features with an even part feel without bound",
-                "take a penalty that is even in a; or an odd activation without bias",
+                f"take a penalty that is even in a; or an odd activation without bias{step}",
             )
 
     @property
@@ -219,6 +220,8 @@ class Model(Table):
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """The model of nested dictionaries, as a model file has them. Raises BadInput."""
         steps = data.get("step") if isinstance(data, Mapping) else None
+        if steps not in (None, []) and data.get("spike") is not None:  # before what one of them may lack
+            raise _both()
         if not isinstance(steps, list):
             return build(cls, data, "")
         found = build(cls, {name: table for name, table in data.items() if name != "step"}, "")
@@ -331,7 +334,10 @@ def _explained(present: set[str], changes: Mapping[str, Any], error: BadInput) -
             reason = (
                 f"{key} was given, and the model has no [{table}]; with the given keys as [{table}]: {error.message}"
             )
-            return BadInput(reason, f"write [{table}] in the model first, or change keys that it has")
+            other = {"step": "spike", "spike": "step"}.get(table) in present  # of which a model has one
+            return BadInput(
+                reason, error.hint if other else f"write [{table}] in the model first, or change keys that it has"
+            )
     return error
 
 
@@ -353,6 +359,10 @@ def _tables_with(data: dict[str, Any], key: str) -> list[dict[str, Any]]:
         if not isinstance(inner, dict):
             raise wrong(table, inner, "a table")
     return [inner]
+
+
+def _both() -> BadInput:
+    return BadInput("the model has both [step] and [spike]", "keep one of them, or neither")
 
 
 @lru_cache(maxsize=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, ClassVar, Protocol
 
 from derive.language.grammar import did_you_mean, shorten
@@ -91,10 +92,16 @@ def filled(entry: Entry, given: object, words: Words) -> tuple[tuple[str, float]
                 f"{key} = {shorten(value)} is not a parameter of the {words.noun} {shorten(shown)}",
                 f"{hint}it has the parameters {', '.join(names)}" if names else "it has no parameters",
             )
-    return tuple(
-        (item.name, _range(item, words).check(f"{words.key}.{item.name}", values.get(item.name, item.default)))
-        for item in entry.parameters
-    )
+    return tuple((item.name, _checked(item, words, values.get(item.name, item.default))) for item in entry.parameters)
+
+
+def _checked(item: ParameterEntry, words: Words, value: object) -> float:
+    """A parameter in its interval. Raises BadInput."""
+    try:
+        return _range(item, words).check(f"{words.key}.{item.name}", value)
+    except BadInput as error:
+        at_low = isinstance(value, Real) and value == item.low
+        raise BadInput(error.message, item.at_low if at_low else error.hint) from None
 
 
 def _as_mapping(parameters: object, words: Words) -> Mapping[object, object]:

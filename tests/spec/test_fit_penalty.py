@@ -12,6 +12,7 @@ from giantstep.spec.errors import BadInput
 from giantstep.spec.fit_penalty import FitPenalty
 from giantstep.spec.model import Model
 from giantstep.system.kernels import penalty_kernel
+from giantstep.system.solve import solve
 
 FIXED = put("network.initialisation", "sphere", STEP)
 
@@ -86,3 +87,16 @@ def test_where_no_law_is_known(base: dict[str, Any], changes: dict[str, Any], wo
 def test_penalties_that_are_not_even_go_with_odd_features() -> None:
     odd = Model.from_dict(PLAIN).replace({"network.activation": "tanh", "fit.penalty": "non_negative"})
     assert odd.fit.penalty is not None and not odd.fit.penalty.even
+
+
+@pytest.mark.parametrize(("base", "dimension"), [(PLAIN, None), (FIXED, 300)])
+def test_the_hint_of_such_a_penalty_leads_to_a_model_that_is_solved(
+    base: dict[str, Any], dimension: int | None
+) -> None:
+    even = Model.from_dict(base).replace({"network.activation": "relu"})
+    with pytest.raises(BadInput) as refusal:
+        even.replace({"fit.penalty": "non_negative"})
+    assert "an odd activation without bias" in refusal.value.hint
+    assert ("at a dimension" in refusal.value.hint) == (dimension is not None)
+    odd = even.replace({"network.activation": "tanh", "network.bias": 0.0, "fit.penalty": "non_negative"})
+    assert solve(odd, dimension=dimension).penalty == pytest.approx(0.0, abs=1e-9)

@@ -297,7 +297,9 @@ def test_missing_tables_are_named() -> None:
 
 
 def test_step_and_spike_exclude_each_other() -> None:
-    assert "both [step] and [spike]" in refused({**STEP, "spike": SPIKE["spike"]})
+    for spike in (SPIKE["spike"], {}, {"strength": 1.0}):  # before what one of them may lack
+        for step in (STEP["step"], [STEP["step"]], {}):
+            assert "both [step] and [spike]" in refused({**STEP, "step": step, "spike": spike})
 
 
 def test_every_block_needs_a_positive_bulk_variance() -> None:
@@ -327,7 +329,10 @@ def test_a_key_of_an_absent_table_says_so() -> None:
     with pytest.raises(
         BadInput, match=r"the model has no \[step\]; with the given keys as .*: step.samples is missing"
     ):
+        Model.from_dict(PLAIN).replace({"step.learning_rate": 1.0})
+    with pytest.raises(BadInput, match=r"no \[step\]; .* both \[step\] and \[spike\]") as refusal:
         Model.from_dict(SPIKE).replace({"step.learning_rate": 1.0})
+    assert refusal.value.hint == "keep one of them, or neither"
     both = Model.from_dict(PLAIN).replace({"step.learning_rate": 1.0, "step.samples": 2.0})
     assert both.step == Step(samples=2.0, learning_rate=1.0)
 

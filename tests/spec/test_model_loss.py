@@ -154,3 +154,12 @@ def test_losses_of_counts_stand_for_a_mean_label() -> None:
 
 def numbers(loss: FitLoss, f: np.ndarray) -> dict[str, Any]:
     return {"y": np.zeros_like(f), "f": f, **dict(loss.parameters)}
+
+
+def test_a_tube_of_no_width_is_the_absolute_loss() -> None:
+    with pytest.raises(BadInput, match="epsilon = 0") as refusal:
+        FitLoss("epsilon_insensitive", {"epsilon": 0})
+    assert 'loss = "absolute"' in refusal.value.hint
+    with pytest.raises(BadInput) as refusal:
+        FitLoss("epsilon_insensitive", {"epsilon": -1.0})
+    assert not refusal.value.hint

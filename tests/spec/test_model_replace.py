@@ -55,7 +55,7 @@ def test_replace_makes_and_removes_tables() -> None:
         ({"fit.samples": "9" * 5000}, "fit.samples = "),
         ({"fit": 3, "fit.samples": 1}, "fit = 3"),
         ({"fit": None}, "[fit] is missing"),
-        ({"spike.strength": 1}, "spike.alignment is missing"),
+        ({"spike.strength": 1}, "both [step] and [spike]"),
         ({"spike": SPIKE["spike"]}, "both [step] and [spike]"),
         ({"fit.loss": "hinge"}, "target.noise = 0.1"),
         ({"fit.loss": "hubr"}, "did you mean 'huber'"),
