@@ -34,7 +34,7 @@ _OF_F, _OF_G = sp.symbols("S_f1 S_f2", real=True), sp.symbols("S_g1 S_g2", real=
 VECTORS = tuple(sp.Function(name, real=True)(OVERLAP) for name in ("f_1", "f_2", "g_1", "g_2"))
 _F, _G = sp.Matrix(VECTORS[:2]), sp.Matrix(VECTORS[2:])
 _SOURCE = "THEORY section 5"
-_LARGE = "an identity of large matrices, written down sample by sample; nothing is carried out"
+_LARGE = "an identity of large matrices, written down sample by sample"
 _LIMIT = "x of a left-out sample is independent of the resolvent; d, n0 large at fixed ratio"
 
 

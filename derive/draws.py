@@ -138,7 +138,7 @@ def _record_readouts(trace: Recorder) -> Any:
             "sources of two fits",
             "neurons of two fits",
             by=_added,
-            test="puts recorded expressions together",
+            test="earlier results put together",
         ),
         _SOURCE,
     )

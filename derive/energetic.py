@@ -104,7 +104,7 @@ def output_energy(directions: int = 1, spikes: int = 1, norms: bool = False) -> 
             "the envelope averaged over label and output given $\\kappa$, for each sample",
             "energetic part of a sample",
             by=lambda _: ALPHA * Expectation(average("avg_M"), KAPPA),
-            test="names the average of a sample, which the kernel of a loss supplies",
+            test="the average of a sample named, which the code of the loss computes",
         ),
         "[CUI24] eq. (86)",
     )
@@ -114,7 +114,7 @@ def output_energy(directions: int = 1, spikes: int = 1, norms: bool = False) -> 
         "the loss at the prox, averaged over label and output given $\\kappa$",
         "loss at the prox",
         by=lambda _: Expectation(average("avg_l"), KAPPA),
-        test="names the average of a sample, which the kernel of a loss supplies",
+        test="the average of a sample named, which the code of the loss computes",
     )
     errors = _errors(trace, training, "conditional risk")
     return Energetic(expression, fields[:-1], *errors, trace.finish(), directions, averages.partials, spikes)

@@ -294,7 +294,7 @@ def _record_rows(trace: Recorder) -> tuple[sp.Expr, sp.Expr]:
             "drift of a row",
             "spread of the rows",
             by=lambda *_: BULK[B] * (1 + DRIFT[B]) ** 2 + SPREAD[B],
-            test="adds the squares of two orthogonal parts of a row; nothing is carried out",
+            test="the squares of two orthogonal parts of a row added",
         ),
         _SOURCE,
     )

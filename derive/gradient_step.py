@@ -348,7 +348,7 @@ def _bulk(recorder: Recorder) -> Any:
             "drift of a row",
             norm,
             by=lambda _, along, across: (1 + A * U * along) ** 2 + (A * U) ** 2 * across,
-            test="adds the squares of two orthogonal parts of a row; nothing is carried out",
+            test="the squares of two orthogonal parts of a row added",
         ),
         "[CUI24, eq. (11)-(12)]",
     )

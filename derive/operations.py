@@ -98,8 +98,8 @@ def by_parts(of: str, variable: Any, rule: str) -> Operation:
     return Operation("integrate by parts", rule, (of,), run, lambda e: e)
 
 
-AVERAGE_WRITTEN = "writes an average down; it is carried out where a rule closes it"
-COMPOSED = "puts recorded expressions together; nothing is carried out"
+AVERAGE_WRITTEN = "an average written down, which is computed later"
+COMPOSED = "earlier results put together"
 
 
 def computed(

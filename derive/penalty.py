@@ -123,7 +123,7 @@ def penalty_law() -> PenaltyLaw:
             by=lambda at_prox: at_prox.subs(
                 {ENVELOPE: AVERAGES["avg_M"], G: sp.sqrt(AVERAGES["avg_gg"])}, simultaneous=True
             ),
-            test="names the averages, which the kernel of the penalty supplies",
+            test="averages named, which the code of the penalty computes",
         ),
         SOURCE,
     )

@@ -187,7 +187,7 @@ def _growth(trace: Recorder) -> Any:
             "squared norm before becomes, $H$ being independent of $w$; by partitions without crossings",
             "different samples",
             by=lambda _: 1 + of_form(form),
-            test="two partitions at most, which do not cross; nothing else is carried out",
+            test="two partitions at most, which do not cross",
         ),
         "free cumulants of a compound Poisson law",
     )

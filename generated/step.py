@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature c0e59a0a1cc25df3, runtime 33464624293ddd0f.
+Generated; do not edit. Signature ad1b0c16aae2a046, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "c0e59a0a1cc25df3bcdf1b56b55d05f98a8fd91d21ee8e486a7aad64327f4c43"
+SIGNATURE = "ad1b0c16aae2a046ce7bfaa7d64f6ba45c746cae02646fbad2f57e15533a148c"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature 09e6fb27d4cfd3fc, runtime 33464624293ddd0f.
+Generated; do not edit. Signature f4c0c7b7415be70b, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "09e6fb27d4cfd3fc468baedb17c821545c83b46b743957c52fd61401f6fe96d2"
+SIGNATURE = "f4c0c7b7415be70b11df142763db115c60948ef914b8f2ae04c8d67edd2acff9"
 
 
 def directions(*, L_rest, gamma, **_):

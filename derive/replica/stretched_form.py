@@ -75,7 +75,7 @@ def stretched_form(
             "norms before the steps, eliminated",
             norms,
             by=lambda *_: canonical(_sources() + _of_norms() + norms_alone(law) + _noise(), SYMMETRIC),
-            test="puts recorded expressions together; nothing is carried out",
+            test="earlier results put together",
         ),
         law.source,
     )

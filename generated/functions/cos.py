@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature b3480315b7628ced, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 2862550b7252a619, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "b3480315b7628cede41a01b9b3aea0ab9a895608fcd2a990162bef67799ec07d"
+SIGNATURE = "2862550b7252a6197007ad3a3a9ef9696d76f497103317da0d886e2987caf60d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature a74d641f253f673a, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 34afd58023bf2d5d, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "a74d641f253f673ae4db0470e4c7466aff8d4f341b7def6579a2feba5252e6b8"
+SIGNATURE = "34afd58023bf2d5d8bf8be7cf1580e513daf44208bd818431cafa36259115e21"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature b317d85a70751dd3, runtime 33464624293ddd0f.
+Generated; do not edit. Signature cf8074bbe54ebc04, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "b317d85a70751dd314fed2dd891be0150eec2b5223a171a735dad9a0e885e06a"
+SIGNATURE = "cf8074bbe54ebc04e08b0a7066f5c5bf52c2ab5879eae4fbbf09a88882da09a8"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

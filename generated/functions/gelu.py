@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature b631595437b9b541, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 4e9b458b0df50d37, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "b631595437b9b54176d22b233893465680f77e3f335acbeb6bbb1e486c54186f"
+SIGNATURE = "4e9b458b0df50d37658a1143ece5a07c501729532af16f68a6076053ffb762fd"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

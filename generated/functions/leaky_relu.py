@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 53d85913833483a8, runtime 33464624293ddd0f.
+Generated; do not edit. Signature b8486ff6c9131b6c, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "53d85913833483a8c5cad74ad8d2fb49993b29c00c5e9cb7a80f1cf121b4297d"
+SIGNATURE = "b8486ff6c9131b6c15524169ee613308186e93e9089b2bb27ddf34a9bdb3ae98"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

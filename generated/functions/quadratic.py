@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature c98e15f1bb8a3c7e, runtime 33464624293ddd0f.
+Generated; do not edit. Signature e2565d572b45fa8c, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "c98e15f1bb8a3c7e6fc5b5a7d381c389f62d26f2f3d2e30ffe34130620431a55"
+SIGNATURE = "e2565d572b45fa8c3f55173dee8d5c355ae55707ab9afd3edc5b73f52d9ba812"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 9ff3af6056251ec0, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 66ae1a8f69882347, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "9ff3af6056251ec0b76d6e9bded9c123e92b2b0ed8d2e0aa6968ecb0c794c76c"
+SIGNATURE = "66ae1a8f69882347222c686e9c5fa2240b00e88af60648db2c7b547c6c099e97"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 67236293ed887a3b, runtime 33464624293ddd0f.
+Generated; do not edit. Signature ca85a904652bf664, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "67236293ed887a3b4ce86bad2aeb197b14f8495998282a256360cf82f3863c28"
+SIGNATURE = "ca85a904652bf664939c7ea3e14d74d819984b6482c581fb52c0981aab783203"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 150347895bf7a98e, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 2d0a15ed70f1db30, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "150347895bf7a98e6a02e0c4796aa2023200b5affa5e033fc03797e8785eb0a6"
+SIGNATURE = "2d0a15ed70f1db30b4ddfb9c63992e98f40e5747f07fd5d73c3a4df81382ff45"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

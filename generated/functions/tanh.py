@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 0605c195658e3e3a, runtime 33464624293ddd0f.
+Generated; do not edit. Signature d8233f55a5d827ad, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "0605c195658e3e3a504bb32c1af6ccfa973a2d17bd619a15f9396360e4ecbce8"
+SIGNATURE = "d8233f55a5d827adb9874a466f65a4de01c0c9ac8ed502192927a8b747af2f86"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

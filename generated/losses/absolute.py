@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 1c069ae50a7ebe0c, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 5ac95ca055d3f65c, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "1c069ae50a7ebe0cf2997496d7130d045859a0bbcac5fb2e3d0a834a1b33a0e3"
+SIGNATURE = "5ac95ca055d3f65c0e62a0f7ed1a43a6c32c31d69cefb355f6ed0c1155d043db"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

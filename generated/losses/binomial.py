@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 703c0943037a2bd4, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 45613027edb1b61b, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "703c0943037a2bd47fb7269999958493f60bc45ebbe575b1b6338083b5fd5310"
+SIGNATURE = "45613027edb1b61b5f70bbb811db415e05005b329798b22eab89c705b9b412d5"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 484ca4cf4831d083, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 6ce98ce479d244f3, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "484ca4cf4831d083ed728089ca252dced435349a86a490e21fa2b036a684da5b"
+SIGNATURE = "6ce98ce479d244f36ec813bff3e0168fd1e5351d1e96251060633a195104f015"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 79985f1e4bb30ec3, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 02e987bee68bb158, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "79985f1e4bb30ec38ebf1b28bbf7d4a53109af41bad087c350830f05d90ac3a2"
+SIGNATURE = "02e987bee68bb158b54278c66cdbbc710ccd996ffc262e9ae891f6d7b3454a33"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 0c181bd04a516130, runtime 33464624293ddd0f.
+Generated; do not edit. Signature f33294ad20e396b1, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "0c181bd04a516130bb45522db2d75a7398e6dc3e0a89687ae10fbc2a25b45b8e"
+SIGNATURE = "f33294ad20e396b1082d637a1c3b043ef7076d6931f0e2678ec1101d21452998"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

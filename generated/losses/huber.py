@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 12eb14e3f211f5d3, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 0ed29a076992a9bd, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "12eb14e3f211f5d37479e47316736a9cb92a260dced71166657a4e8c7cf1ea02"
+SIGNATURE = "0ed29a076992a9bd3a8951667f5ba716f86461e17cf7fa86af819187163309cf"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

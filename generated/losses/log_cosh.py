@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 5bea4958193f43dc, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 4d54b75cbbc8aab2, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "5bea4958193f43dc00ad2b07014eeee14d6d3ae53791adce0620edc098917d07"
+SIGNATURE = "4d54b75cbbc8aab246185fe4bc38f465c3b1b3ece600c6591115b393a13ff464"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

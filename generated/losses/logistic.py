@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 27752b3a615ed8f9, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 386a3f6df04f2ea1, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "27752b3a615ed8f9620422f45c504a8b708dded60fa574fdc880183a8258235e"
+SIGNATURE = "386a3f6df04f2ea1dbc1984f3d3df7003ccdf97fc700b4808b3282b92bd78d3b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 7fc57e8f96ac4cae, runtime 33464624293ddd0f.
+Generated; do not edit. Signature db3bb733fb219740, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "7fc57e8f96ac4cae61184c82bc159f79d610bfbd84db82c1abb27a003dc88231"
+SIGNATURE = "db3bb733fb219740935389be42318ca388070183b5c0aedca8a9a10636621ae3"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature b5e993ca29883e14, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 6d0f51fc24e45ef2, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "b5e993ca29883e14e5acad2b212f55847b15db8f46e61e6e89e62513e490b517"
+SIGNATURE = "6d0f51fc24e45ef27297f6104629d0dc4cf7a7fa8ae47a5db71bb3018ca912bf"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 4c101284117ba4ad, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 688a9659068945c3, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "4c101284117ba4ad2d4a1d2a99a661c7e24fbf6b38b0a698a3c0336c0242e69f"
+SIGNATURE = "688a9659068945c319fff22455be7ababf993383db4952e68f0c7789726d1404"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 9653eb1b2b74d406, runtime 33464624293ddd0f.
+Generated; do not edit. Signature c178fce971541562, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "9653eb1b2b74d406179ec67dea84e6bd2665ba7dc49b2f13321c2d437e48ce5f"
+SIGNATURE = "c178fce971541562ff94cd04a4f29cb6639d024e67d2211a27918ab55669a208"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

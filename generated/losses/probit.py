@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 7cf8fe8991e49f5c, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 040312b5c912557d, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "7cf8fe8991e49f5cb271c6386cff03e5012e9fb003eee69822f85006066186e4"
+SIGNATURE = "040312b5c912557de6409b1211f527a916220a0224cdb70766f40b3001edc324"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

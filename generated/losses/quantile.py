@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 3f7db275ebd3537f, runtime 33464624293ddd0f.
+Generated; do not edit. Signature a5c2e685d5e45750, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "3f7db275ebd3537f3f663d20bdd43d092c8a1113c4abc8bfaadfa65aea003528"
+SIGNATURE = "a5c2e685d5e4575037ea3403ac467916f71a2813113e3d39d7a07a92a65818df"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature aa98dd7b5e342aab, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 70848f8d6c2b7c9f, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "aa98dd7b5e342aab606463fa8574b41dccf26e746bbc6852fb69349a4b3699ad"
+SIGNATURE = "70848f8d6c2b7c9f391e050978580261b9bb815dbcd9ff2eb637ed57b4d2d55d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 9d947b7c20cebfd5, runtime 33464624293ddd0f.
+Generated; do not edit. Signature ad23a4c5b757728b, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "9d947b7c20cebfd5e05a81428f00762063d1dce33614a6daac7b70a6caa83f85"
+SIGNATURE = "ad23a4c5b757728bc67b427d77cd3de7d3bf7a56ec1bd33a6f44f69dafcd1216"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature bbef8aee00ce878c, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 59ec1f4097ef2d9f, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "bbef8aee00ce878ce9f3e8e117840cb6e7f417836cc06f6bcaeaf338c9ce64cd"
+SIGNATURE = "59ec1f4097ef2d9f36282e7ac4112f3c650b45edbbc8d84f7c5b7e030632b0c2"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

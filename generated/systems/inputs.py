@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 8870cd81f7338c4d.
+Generated; do not edit. Signature da55f87279d5b9f7.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "8870cd81f7338c4d76fc8ff0265023bbf59fc458222e5b4da82edf6464f76331"
+SIGNATURE = "da55f87279d5b9f704e8000dfadf7b41a7213da18ee207752b281add7c2dc9da"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

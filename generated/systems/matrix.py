@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature d0882a2342f7ff88.
+Generated; do not edit. Signature 4d5f31b05c30bbd7.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "d0882a2342f7ff8871fbf489c003ebc8b39cb021fdcb074ccd129fdaf1943698"
+SIGNATURE = "4d5f31b05c30bbd753a168eca6ff67c11d760d1e484b6128c96e5b03a44ba3fe"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 5ea714756196f710.
+Generated; do not edit. Signature 3d972b9d6d01f1fe.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "5ea714756196f710f2fef38614410fc68c7b9e77e25c4316593efac0490c4ef9"
+SIGNATURE = "3d972b9d6d01f1fecdf055d8362ac89b684d5ddde72cefcce8f7ff655ce99e38"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 9a6cd466a98d204a, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 96806aa1c05d17ae, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "9a6cd466a98d204a64991ef68ca3236d4b21bc1b2eb2908bcc2ec2f12240bc70"
+SIGNATURE = "96806aa1c05d17ae72867219f7025006eee0ce52d43c0ed87498f93c5a9eaac7"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 40575756dc163a18.
+Generated; do not edit. Signature 34ca83e5f9855b03.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "40575756dc163a189a34dc9932e56ab947e70d495082db5bcea32c9132e7c901"
+SIGNATURE = "34ca83e5f9855b037d26fddf34f184cb4b47d57058abe20cf5b796caa2235936"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

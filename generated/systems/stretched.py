@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature d3138a898c24556d.
+Generated; do not edit. Signature b234c47752cd4b7d.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "d3138a898c24556de83fd12c2fb5d6aac88961dcb5ecd7f51e034f4e060f327c"
+SIGNATURE = "b234c47752cd4b7d2c7500f367a7c3b19f0edd8cea1d846abe1b0ca876715303"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 722afb8d78e83872.
+Generated; do not edit. Signature cbd5d7ebd58bbc4f.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "722afb8d78e8387254a2252df0cc61322704ba7b2e0af1af6205f7efb4c462ea"
+SIGNATURE = "cbd5d7ebd58bbc4f9f25823e2c48d2fba2a8a863deccb3694f1414a56865e257"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

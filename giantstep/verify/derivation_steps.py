@@ -19,7 +19,7 @@ from giantstep.verify.saddle_equations import equation_checks
 
 _WIDTH = 46
 _ALLOWED = {True: mpmath.mpf("1e-20"), False: mpmath.mpf("1e-45")}  # with averages over given functions, without
-_UNIT = "both in units of what is allowed"
+_UNIT = "as a multiple of what is allowed"
 _REASONS = 3
 
 
@@ -53,10 +53,10 @@ def _ratio(step: DerivationStep, check: StepCheck) -> float:
 
 def _counted(found: tuple[StepCheck, ...]) -> str:
     kinds: Counter[str] = Counter(check.outcome for check in found)
-    words = {"given": "given or defined", "assumed": "assumed", "not evaluable": "not evaluable"}
+    words = {"given": "given or defined", "assumed": "assumed", "not evaluable": "not compared"}
     counts = ", ".join(f"{kinds[kind]} {name}" for kind, name in words.items() if kinds[kind])
     reasons = Counter(check.reason for check in found if check.reason)
-    told = "; ".join(f"{count}: {reason}" for reason, count in reasons.most_common(_REASONS))
+    told = "; ".join(f"{count} step{'s' * (count > 1)}: {reason}" for reason, count in reasons.most_common(_REASONS))
     return f"{counts} ({told})" if told else counts
 
 
