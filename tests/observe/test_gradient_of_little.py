@@ -37,10 +37,8 @@ def test_a_small_training_error_has_the_digits_that_are_told() -> None:
 
     difference = (train(-2.0) - 8.0 * train(-1.0) + 8.0 * train(1.0) - train(2.0)) / (12.0 * STEP)
     told = few.fit.ridge * found.train_error["fit.ridge"]
-    allowed = (
-        3.0 * found.error + 30.0 * STEP**4 * 1e-2 + 1e-9
-    )  # that of the differences: of their order, with tolerance
-    assert told == pytest.approx(difference, rel=allowed)
+    allowed = found.error + STEP**4 + 1e-9  # of differences: their order, and the digits of solutions
+    assert told == pytest.approx(difference, rel=allowed, abs=0.0)
 
 
 def test_a_training_error_that_is_zero_stays_so() -> None:
