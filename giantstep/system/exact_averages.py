@@ -58,7 +58,7 @@ def exact_averages(function: str, variance: Any, offset: Any, order: int) -> tup
     are rounding of these digits.
     """
     node, breaks = parse(lookup(function).expression), function_kernel(function).BREAKPOINTS
-    if any(place * _DYADIC != round(place * _DYADIC) for place in breaks):
+    if not has_all_digits(breaks):
         return None
     with mpmath.workdps(_DIGITS):
         place = mpmath.mpf(offset), mpmath.sqrt(mpmath.mpf(variance))
@@ -69,6 +69,11 @@ def exact_averages(function: str, variance: Any, offset: Any, order: int) -> tup
         if sums is None:
             return None
         return tuple(x * mpmath.sqrt(mpmath.factorial(k)) / place[1] ** k for k, x in enumerate(sums))
+
+
+def has_all_digits(breaks: Sequence[float]) -> bool:
+    """Whether double precision has all digits of these kinks."""
+    return all(place * _DYADIC == round(place * _DYADIC) for place in breaks)
 
 
 def _settled_sums(node: Node, place: tuple[Any, Any], order: int) -> list[Any] | None:
@@ -136,7 +141,11 @@ def _unit(low: Any, high: Any, number: int, order: int) -> _Rule:
 
 @lru_cache(maxsize=4)
 def _gauss(number: int) -> tuple[tuple[Any, Any], ...]:
-    """Nodes and weights on (-1, 1), by Newton's method from those in double precision."""
+    return gauss(number)
+
+
+def gauss(number: int) -> tuple[tuple[Any, Any], ...]:
+    """Nodes and weights on (-1, 1) in the precision at hand, by Newton's method from those in double precision."""
     found = []
     for start in np.polynomial.legendre.leggauss(number)[0].tolist():
         x = mpmath.mpf(start)

@@ -2,10 +2,10 @@
 
 At infinite dimension the readout uses every combination of the mean features. Of many readout values, all of them
 apart, some combination is 1e-8 to 1e-20 of its features: in double precision its shape is rounding. Here
-E sigma(s + sqrt(c) g) is the trapezoid rule in z = s + sqrt(c) g, whose nodes all blocks and points share, or closed
-for piecewise linear sigma, in fixed point. Gram-Schmidt is done with them; only the functions that it gives are
-rounded. Shifts and variances are those of the readout values to all digits: features rounded one by one have other
-combinations.
+E sigma(s + sqrt(c) g) is the trapezoid rule in z = s + sqrt(c) g, whose nodes all blocks and points share; of sigma
+with kinks it is Gauss's rule between these (``exact_panels``), or closed for piecewise linear sigma; in fixed point.
+Gram-Schmidt is done with them; only the functions that it gives are rounded. Shifts and variances are those of the
+readout values to all digits: features rounded one by one have other combinations.
 Of n blocks that differ by e one combination is e^(n - 1) of them: there are as many digits as that takes.
 """
 
@@ -23,6 +23,7 @@ from derive.language.catalogue import lookup
 from derive.language.grammar import Node, parse
 from giantstep.spec.kernels import function_kernel
 from giantstep.system.exact_averages import value_at
+from giantstep.system.exact_panels import Panels
 from giantstep.system.graded_blocks import Block, told_apart_by_rounding
 
 Array = np.ndarray
@@ -152,22 +153,25 @@ def _gram_schmidt(columns: list[Array], bits: int) -> _Elimination:
 
 
 def exact_means(blocks: tuple[Block, ...], kappa: Array, bits: int) -> Array | None:
-    """mu0_b at points [N], as numbers of many digits [N, K]; None where the function has kinks between curved pieces,
-    or turns too sharply.
+    """mu0_b at points [N], as numbers of many digits [N, K]; None where the function has kinks at rounded places, or
+    turns too sharply.
     """
     found: list[Array] = []
     values: dict[str, _Values] = {}
+    kinked: dict[str, Panels] = {}
     with mpmath.workprec(bits + _GUARD):
         for block in blocks:
             offset, loading = mpmath.mpf(block.term.offset), block.loadings[0]
             shifts = [offset + loading * mpmath.mpf(x) for x in kappa.tolist()]
-            segments = function_kernel(block.term.function).FUNCTION.segments
+            function = block.term.function
+            segments = function_kernel(function).FUNCTION.segments
             if segments:
                 column = _piecewise(segments, shifts, mpmath.mpf(block.variance))
-            elif len(function_kernel(block.term.function).BREAKPOINTS):
-                return None
+            elif len(function_kernel(function).BREAKPOINTS):
+                breaks = function_kernel(function).BREAKPOINTS
+                panels = kinked.setdefault(function, Panels(parse(lookup(function).expression), tuple(breaks), bits))
+                column = panels.means(shifts, mpmath.mpf(block.variance))
             else:
-                function = block.term.function
                 known = values.setdefault(function, _Values(parse(lookup(function).expression), bits))
                 column = _smooth(known, shifts, mpmath.mpf(block.variance))
             if column is None:

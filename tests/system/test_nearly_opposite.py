@@ -79,11 +79,18 @@ def test_a_value_of_zero_beside_nearly_equal_ones_is_not_in_their_way() -> None:
     assert near == pytest.approx(far, rel=1e-7)
 
 
+@pytest.mark.parametrize("apart", [1e-15, 1e-12, 1e-9])
+def test_nearly_equal_biases_of_curved_kinks_span_what_those_further_apart_do(apart: float) -> None:
+    """One direction was dropped below 1e-13: 11.75 for 10.08."""
+    far = error("elu", "z**3", [0.3, 0.3], [0.4, 0.4 + 1e-4])  # double precision tells these apart
+    assert error("elu", "z**3", [0.3, 0.3], [0.4, 0.4 + apart]) == pytest.approx(far, rel=1e-6)
+
+
 @pytest.mark.parametrize("apart", [1e-15, 1e-14, 1e-12])
-def test_curved_kinks_are_refused_where_rounding_hides_a_direction(apart: float) -> None:
-    """There are no means of many digits. The direction was dropped: 11.75 for 10.08."""
+def test_rounded_kinks_are_refused_where_a_direction_is_hidden(apart: float) -> None:
+    """There are no means of many digits."""
     with pytest.raises(NotConverged, match="little more than rounding|changes by"):
-        error("elu", "z**3", [0.3, 0.3], [0.4, 0.4 + apart])
+        error("relu(z-1/3)**2", "z**3", [0.3, 0.3], [0.4, 0.4 + apart])
 
 
 @pytest.mark.parametrize("apart", [1e-5, 1e-7])

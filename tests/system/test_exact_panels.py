@@ -1,0 +1,75 @@
+"""Means of features with kinks between curved pieces, to many digits: against closed forms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+from derive.language.catalogue import lookup
+from derive.language.grammar import parse
+from giantstep.spec.kernels import function_kernel
+from giantstep.spec.model import Model
+from giantstep.system.exact_panels import Panels
+from giantstep.system.solve import solve
+
+BITS = 160
+SHIFTS = [mpmath.mpf(x) for x in (-9.1, -1.3, 0.0, 0.2, 7.7)]
+
+
+def elu(s: Any, c: Any) -> Any:
+    x = s / mpmath.sqrt(c)
+    positive = s * mpmath.ncdf(x) + mpmath.sqrt(c) * mpmath.npdf(x)
+    return positive + mpmath.exp(s + c / 2) * mpmath.ncdf(-x - mpmath.sqrt(c)) - mpmath.ncdf(-x)
+
+
+def square(s: Any, c: Any) -> Any:
+    x = s / mpmath.sqrt(c)
+    return (s * s + c) * mpmath.ncdf(x) + s * mpmath.sqrt(c) * mpmath.npdf(x)
+
+
+MEANS = {
+    "elu": elu,
+    "relu(z)**2": square,
+    "relu(z-1/4)**2": lambda s, c: square(s - mpmath.mpf(1) / 4, c),  # the kink is inside a panel
+}
+
+
+@pytest.mark.parametrize("variance", [0.07, 1.3, 6.0])
+@pytest.mark.parametrize("activation", MEANS)
+def test_means_are_those_of_closed_forms(activation: str, variance: float) -> None:
+    """To 30 of 48 digits at least, beside one: what two rules may differ by."""
+    node, breaks = parse(lookup(activation).expression), function_kernel(activation).BREAKPOINTS
+    with mpmath.workprec(BITS + 20):
+        c = mpmath.mpf(variance)
+        found = Panels(node, tuple(breaks), BITS).means(SHIFTS, c)
+        assert found is not None
+        for s, mean in zip(SHIFTS, found, strict=True):
+            right = MEANS[activation](s, c)
+            assert abs(mean - right) < mpmath.mpf(2) ** (42 - BITS) * max(1, abs(right))
+
+
+def test_kinks_at_rounded_places_have_no_such_means() -> None:
+    node, breaks = parse(lookup("relu(z-1/3)**2").expression), function_kernel("relu(z-1/3)**2").BREAKPOINTS
+    assert Panels(node, tuple(breaks), BITS).means(SHIFTS, mpmath.mpf(1)) is None
+
+
+@pytest.mark.parametrize("activation", ["elu", "relu(z)**2"])
+def test_nearly_equal_biases_of_curved_kinks_are_told_apart(activation: str) -> None:
+    """They were refused. The test error is smooth in what they are apart by: its slope at none is that nearby."""
+
+    def error(apart: float) -> float:
+        readout = {"values": [1.0, 1.0, 1.0], "biases": [0.3, 0.3 + apart, 0.3 - 2.0 * apart]}
+        model = {
+            "network": {"activation": activation, "width": 0.7, "readout": readout},
+            "spike": {"strength": 1.3, "alignment": 0.7, "bulk_variance": 1.2},
+            "target": {"link": "tanh(2*z)", "noise": 0.1},
+            "fit": {"samples": 2.0, "ridge": 0.01},
+        }
+        return solve(Model.from_dict(model)).test_error
+
+    none, near, far = (error(apart) for apart in (1e-9, 1e-3, 1e-2))
+    slopes = np.array([near - none, far - none]) / [1e-3, 1e-2]
+    assert abs(slopes[0] - slopes[1]) < 0.2 * abs(slopes[0])  # 1e-2 times curvature over slope
