@@ -16,7 +16,7 @@ def add(subparsers: Subparsers) -> None:
     learned = command(
         subparsers,
         "learned",
-        "the function learned: mean output given theta.x and given v.x, against the target",
+        "the function learned: mean output (of counts the mean label) given theta.x and given v.x, against the target",
         "giantstep learned model.toml --simulate --dimension 500 --plot learned.png",
         _learned,
     )
@@ -68,10 +68,11 @@ def _tables(found: gs.Learned) -> list[str]:
     blocks = []
     several, count = found.result.model.target.indices > 1, len(found.along_spikes)
     names = [f"theta_{found.index}.x" if several else "theta.x"]
+    learned = "learned" if found.mean_is == "f" else f"learned {found.mean_is}"
     names += ["v.x"] if count == 1 else [f"v_{number}.x" for number in range(1, count + 1)]
     for axis, (name, profile) in enumerate(zip(names, (found.along_target, *found.along_spikes), strict=True)):
         stride = max(1, (len(profile.at) - 1) // 12)
-        lines = [(name, "learned", "target")]
+        lines = [(name, learned, "target")]
         columns = zip(profile.at[::stride], profile.mean[::stride], profile.target[::stride], strict=True)
         lines += [(f"{at:.4g}", f"{mean:.6g}", f"{target:.6g}") for at, mean, target in columns]
         blocks += [aligned(lines), ""]

@@ -26,18 +26,28 @@ def draw_profile(axes: Axes, found: Learned, axis: int) -> None:
         direction = rf"\theta_{found.index}" if several else r"\theta"
     else:
         direction = "v" if count == 1 else f"v_{axis}"
-    _draw(axes, (found.along_target, *found.along_spikes)[axis])
+    predicts = found.result.model.fit.loss.predicts
+    _draw(axes, "" if predicts is None else predicts.latex, (found.along_target, *found.along_spikes)[axis])
     _points(axes, found, axis)
     axes.set_xlabel(rf"${direction}\cdot x$")
     axes.set_ylabel(rf"E[$\cdot$ | ${direction}\cdot x$]")
     axes.legend(loc="best")
 
 
-def _draw(axes: Axes, profile: Profile) -> None:
+def _draw(axes: Axes, label: str, profile: Profile) -> None:
+    """label: the mean label that the output f stands for, in LaTeX; empty where that is f."""
     low, high = profile.mean - profile.spread, profile.mean + profile.spread
-    axes.fill_between(profile.at, low, high, color="0.88", linewidth=0.0, label="scatter of $f$ (one std)")
+    axes.fill_between(
+        profile.at, low, high, color="0.88", linewidth=0.0, label=f"scatter of ${label or 'f'}$ (one std)"
+    )
     axes.plot(*profile.target_line(), color="0.35", linestyle="--", label="target")
-    axes.plot(profile.at, profile.mean, color="#0072b2", linestyle="-", label="learned, theory")
+    axes.plot(
+        profile.at,
+        profile.mean,
+        color="#0072b2",
+        linestyle="-",
+        label=f"learned ${label}$, theory" if label else "learned, theory",
+    )
     axes.set_xlim(float(profile.at.min()), float(profile.at.max()))
 
 

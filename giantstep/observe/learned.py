@@ -48,7 +48,8 @@ _ROUNDING = 1e-14  # beside the size of output and target
 class Profile(Shown):
     """A function along a direction: at[N], mean[N] = E[f | .], spread[N] = sqrt Var[f | .], target[N] = E[f_* | .].
 
-    jumps: place, value before and value after of each jump of the target.
+    For losses such as those of counts f is in both the mean label that the output stands for, as exp(f). jumps: place,
+    value before and value after of each jump of the target.
     """
 
     at: Array
@@ -92,6 +93,12 @@ class Learned(Pictured):
     points: LearnedPoints | None
 
     @property
+    def mean_is(self) -> str:
+        """What mean and spread are of: the output f, or the mean label that it stands for, as exp(f)."""
+        predicts = self.result.model.fit.loss.predicts
+        return "f" if predicts is None else predicts.text
+
+    @property
     def along_spike(self) -> Profile | None:
         """The profile along v, or along v_1 of several directions; None without a spike."""
         return self.along_spikes[0] if self.along_spikes else None
@@ -113,6 +120,7 @@ class Learned(Pictured):
         """The object of ``learned --json``."""
         return {
             "index": self.index,
+            "mean_is": self.mean_is,
             "along_target": self.along_target.to_dict(),
             "along_spike": None if self.along_spike is None else self.along_spike.to_dict(),
             "along_spikes": [profile.to_dict() for profile in self.along_spikes],
@@ -139,6 +147,7 @@ def learned(
 ) -> Learned:
     """E[f | theta_index.x = s] and E[f | v_j.x = s] at the points ``at`` (default: 121 between -3 and 3).
 
+    Of a loss whose output stands for a mean label, as that of counts, f is this label, exp(f) of ``poisson``.
     ``dimension``: with the correction of that size; ``tolerance``: of the solution, as of ``solve``; ``simulate``: also
     the finite system of that dimension, its output averaged over ``bins`` bins between the ends. Raises BadInput for an
     index the target has not, and what ``solve`` and ``simulate`` raise. Source: [CUI24] Figures 1 and 3.

@@ -22,6 +22,7 @@ from giantstep.quadrature.mesh import reach_of
 from giantstep.quadrature.shift_derivatives import norm_functions
 from giantstep.quadrature.trapezoid import trapezoid_step
 from giantstep.spec.errors import NotConverged
+from giantstep.system.mean_predicted import average_of_normal
 from giantstep.system.merged_blocks import merged
 from giantstep.system.problem import Problem
 from giantstep.system.resolution import FINE, refined
@@ -35,6 +36,7 @@ _EPS = 2.2e-16
 _AGREES, _REFINED = 1e-12, 5  # of the variances, relative; levels at which the solution is found again, at most
 _COARSER = 0.8  # nodes that they are compared on
 _NODES = 200_000  # of kappa at a time
+_GROWS = 1.5  # how much further nodes reach for the mean label, an exponential of the output
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,7 @@ def spike_lines(problem: Problem) -> tuple[Line, ...]:
 class Output:
     """The law of the output given kappa and t; told: order parameters along the directions that kappa has.
 
+    predicts: the mean label that it stands for, of losses that have one.
     unlike: what a solution that was found again for the mean differs by from the one told, relative to its variances.
     """
 
@@ -88,6 +91,7 @@ class Output:
         self.m, self.q1, self.q2 = order["m"], order["Q1"], order["Q2"]
         self.norm = order.get("norm", np.zeros(len(self.m)))
         self.zeta, self.psi = order["zeta"], order["psi"]
+        self.predicts = problem.model.fit.loss.predicts
         self.span = span_of(problem)
         if self.span is not None and self.span.cancels:  # m cancel: what they are together is solved for again
             self.m, self.unlike = _coordinates(problem, order)
@@ -151,8 +155,11 @@ def _coordinates(problem: Problem, order: Mapping[str, Array]) -> tuple[Array, f
 
 
 def moments_along(output: Output, line: Line, at: Array) -> tuple[Array, Array]:
-    """E[f | n.x = s] and the root of Var[f | n.x = s] at points s [N], on two sets of nodes that have to agree."""
-    coarse, fine = (_averages(output, line, at, fineness) for fineness in (_COARSER, 1.0))
+    """E[p | n.x = s] and the root of Var[p | n.x = s] at points s [N], on two sets of nodes that have to agree; p: the
+    output, or the mean label where the loss has it stand for one.
+    """
+    averages = _averages if output.predicts is None else _averages_of_label
+    coarse, fine = (averages(output, line, at, fineness) for fineness in (_COARSER, 1.0))
     size = max(float(np.sqrt(fine[1].max())), 1e-300)
     if not np.max(np.abs(fine[0] - coarse[0])) <= _WORST * size:
         raise NotConverged(
@@ -188,6 +195,35 @@ def _averages(output: Output, line: Line, at: Array, fineness: float) -> tuple[A
     told = (at[:, None] - length * first * step) / rho**2
     squares = square + 2.0 * told * product + (told**2 - 1.0 / rho**2) * slope
     return (weight * (mean + told * along)).sum(axis=1), (weight * squares).sum(axis=1)
+
+
+def _averages_of_label(output: Output, line: Line, at: Array, fineness: float) -> tuple[Array, Array]:
+    """E[p | s] and E[p^2 | s] of the mean label p(f): given kappa and s the output is Gaussian."""
+    predicts, length = output.predicts, float(np.linalg.norm(line.along))
+    assert predicts is not None
+    e = line.along / length if length > 0.0 else np.eye(len(line.along))[0]
+    rho = math.sqrt(max(0.0, (1.0 - length) * (1.0 + length)))
+    u: Array = np.zeros(1)
+    told, reach = 0.0, _GROWS * _reach(output.problem)
+    if rho >= _SAME:
+        step, told = trapezoid_step(_width(output.problem, e) / rho) / fineness, 1.0 / rho**2
+        u = step * np.arange(-math.ceil(reach / step), math.ceil(reach / step) + 1)
+    w, of_w = _orthogonal_nodes(output.problem, e, reach, fineness)
+    of_u = np.exp(-0.5 * u * u)
+    weight, found = np.outer(of_u / of_u.sum(), of_w).ravel(), np.empty((2, len(at)))
+    for place, s in enumerate(at):
+        x = length * s + rho * u
+        mean, slope, variance = output.of((x[:, None, None] * e + w).reshape(-1, len(e)))
+        known = slope @ line.across
+        mean = mean + known * np.repeat(told * (s - length * x), len(w))
+        root = np.sqrt(np.maximum(variance + (slope**2).sum(axis=1) - told * known**2, 0.0))
+
+        def powers(g: float, mean: Array = mean, root: Array = root) -> Array:
+            label = predicts.mean(mean + root * g)
+            return np.stack([label, label**2])
+
+        found[:, place] = average_of_normal(powers, weight) @ weight
+    return found[0], found[1]
 
 
 def _across(output: Output, line: Line, e: Array, x: Array, reach: float, fineness: float) -> Array:

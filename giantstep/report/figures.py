@@ -92,10 +92,11 @@ def _learned(found: Learned) -> Drawing:
     several = found.result.model.target.indices > 1
     which = f"direction {found.index}" if several else "the direction"
     spike = " and along the spike" if found.along_spikes else ""
+    told = "Mean output of the network" if found.mean_is == "f" else "Mean label that the network's output stands for,"
     return Drawing(
         f"learned{found.index}" if several else "learned",
         f"Learned function, {which} of the target" if several else "Learned function",
-        f"Mean output of the network along {which} of the target{spike}, with its scatter.",
+        f"{told} along {which} of the target{spike}, with its scatter.",
         (),
         lambda suffix: saved(lambda: learned_figure(found), suffix),
     )

@@ -25,7 +25,8 @@ from giantstep.simulate.system import (
 
 @dataclass(frozen=True)
 class BinnedOutput:
-    """Means of f over the test points of each bin, [axis, bin]: axis 0 along theta_i, the others along the spike's v_j.
+    """Means of f, or of the mean label that it stands for, over the test points of each bin, [axis, bin]: axis 0 along
+    theta_i, the others along the spike's v_j.
 
     nan where a bin holds no point; ``count``: points of each bin.
     """
@@ -85,10 +86,11 @@ class _Network:
     bias: float
 
     def outputs(self, inputs: Array, chunk: Array) -> Array:
-        """f [n] at inputs [n, d]; chunk: room for the features [n, p]."""
+        """f [n] at inputs [n, d], or the mean label that it stands for; chunk: room for the features [n, p]."""
         project(inputs, self.layer.rows, chunk)
         activate(self.system, chunk, self.bias)
-        return np.asarray(blas.dgemv(1.0 / math.sqrt(len(self.readout)), chunk.T, self.readout, trans=1))
+        output = np.asarray(blas.dgemv(1.0 / math.sqrt(len(self.readout)), chunk.T, self.readout, trans=1))
+        return output if self.system.predicts is None else self.system.predicts(output)
 
 
 def _measured(

@@ -33,7 +33,7 @@ def mean_error(predicts: Prediction, output: Output, clean: Points, weight: Arra
         residual = predicts.mean(centre + root * x) - clean.label
         return np.asarray((clean.weight * residual**2).sum(axis=1))[None]
 
-    return np.asarray(_average(at, weight)[0])
+    return np.asarray(average_of_normal(at, weight)[0])
 
 
 def mean_error_slopes(predicts: Prediction, output: Output, clean: Points, weight: Array) -> tuple[Array, Array, Array]:
@@ -47,7 +47,7 @@ def mean_error_slopes(predicts: Prediction, output: Output, clean: Points, weigh
         along = np.einsum("nj,njd->dn", each, clean.t)
         return np.concatenate([total[None], along, (0.5 * x * total / root[:, 0])[None]])
 
-    found = _average(at, weight)
+    found = average_of_normal(at, weight)
     return found[0], found[1:-1], found[-1]
 
 
@@ -56,7 +56,7 @@ def _centre(output: Output, clean: Points) -> Array:
     return np.asarray(output.mean[:, None] + np.einsum("dn,njd->nj", output.slopes, clean.t))
 
 
-def _average(function: Callable[[float], Array], weight: Array) -> Array:
+def average_of_normal(function: Callable[[float], Array], weight: Array) -> Array:
     """E function(x) of a standard normal x, arrays [F, N] that have settled in the average over N."""
     step = _STEP
     total, size = _sum(function, weight, step, 0.0)

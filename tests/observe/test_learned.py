@@ -14,8 +14,11 @@ import giantstep as gs
 from giantstep.cli.main import main
 from giantstep.observe.conditional_model import conditional
 from giantstep.observe.learned import Profile, learned, profiles
+from giantstep.observe.output_law import Output, moments_along, spike_lines, target_line
 from giantstep.spec.link import link_values
+from giantstep.spec.prediction import prediction
 from giantstep.system.problem import problem_of
+from giantstep.system.reduced_order import order_of
 
 TWO = {"values": [1.0, -0.5], "fractions": [0.4, 0.6]}
 
@@ -55,6 +58,46 @@ def test_the_test_error_is_put_together_again_along_the_target(name: str) -> Non
     again = float(weight @ ((along.target - along.mean) ** 2 + along.spread**2))
     assert again == pytest.approx(result.test_error, rel=1e-9)
     assert bool(spike) == (name != "plain")
+
+
+def counts(loss: Any, activation: str = "erf", link: str = "tanh(2*z)", alignment: Any = 0.7) -> gs.Model:
+    return model(activation, link, alignment, fit__loss=loss, target__channel=loss)
+
+
+COUNTS = {
+    "poisson": counts("poisson"),
+    "poisson, features that grow": counts("poisson", "relu"),
+    "binomial": counts({"name": "binomial", "trials": 3}),
+    "aligned": counts("poisson", alignment=1.0),
+    "plain": counts("poisson").replace({"spike": None}),
+}
+
+
+@pytest.mark.parametrize("name", sorted(COUNTS))
+def test_of_counts_the_mean_label_is_told_beside_the_target(name: str) -> None:
+    """Its averages put the test error together, and agree along target and spike."""
+    found = learned(COUNTS[name], at=(s := _nodes()[0]))
+    along, weight = found.along_target, _nodes()[1]
+    again = float(weight @ ((along.target - along.mean) ** 2 + along.spread**2))
+    assert again == pytest.approx(found.result.test_error, rel=1e-9)
+    assert found.mean_is == found.to_dict()["mean_is"] == found.result.model.fit.loss.predicts.text  # type: ignore[union-attr]
+    for spike in found.along_spikes:
+        assert _moments(spike, s, weight) == pytest.approx(_moments(along, s, weight), rel=1e-9)
+
+
+def test_mean_labels_agree_along_all_directions_of_a_spike_of_two() -> None:
+    """Of any solution: the averages do not know what the loss was."""
+    result = gs.solve(gs.Model.from_toml("examples/two_spikes.toml"))
+    problem = problem_of(result.vocabulary, None, result.bias, intermediate=True)
+    output, (s, weight) = Output(problem, order_of(problem, result)), _nodes()
+    output.predicts = prediction("exp(f)", ())
+    found = []
+    for line in (target_line(problem, 1), *spike_lines(problem)):
+        mean, spread = moments_along(output, line, s)
+        found.append([float(weight @ mean), float(weight @ (mean**2 + spread**2))])
+    assert len(found) == 3
+    for moments in found[1:]:
+        assert moments == pytest.approx(found[0], rel=1e-9)
 
 
 def test_what_is_nothing_but_rounding_is_zero() -> None:
@@ -165,6 +208,7 @@ SIMULATED = {
         "network",
     ),
     "logistic": (model("tanh", "sign", fit__loss="logistic"), 1, "srf"),
+    "poisson": (counts("poisson"), 1, "srf"),
 }
 
 
@@ -202,5 +246,9 @@ def test_the_command_prints_and_draws(capsys: pytest.CaptureFixture[str], tmp_pa
     assert main(["learned", path, *options, "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert len(data["along_target"]["mean"]) == 9 and len(data["simulation"]["mean"]["along_spike"]) == 4
+    assert data["mean_is"] == "f"
+    counted = ["--set", "target.link=tanh(z)", "target.channel=poisson", "fit.loss=poisson"]
+    assert main(["learned", path, *counted, "--points", "9", "--plot", str(picture)]) == 0
+    assert "learned exp(f)  target" in capsys.readouterr().out
     assert main(["learned", path, "--reach", "-1"]) == 2
     assert main(["learned", path, "--plot", "x.gif"]) == 2
