@@ -15,9 +15,10 @@ from giantstep.system.loss_at_zero import (
     saturated_hint,
     vanishing_hint,
 )
-from giantstep.system.problem import Problem
+from giantstep.system.problem import Problem, Solution
 from giantstep.system.square_loss import UNEXPLAINED, rounding_hint
 
+_FAR = 100.0  # times E y^2, from which on a test error is made by large predictions
 _SENSIBLE = 1e-3  # a change of a number from which on it is not worth having
 _MEASURED = rare_hint, counts_hint, saturated_hint, vanishing_hint, cancelling_hint
 
@@ -28,6 +29,19 @@ def tolerated(change: float, hint: str) -> str:
         return hint
     enough = f"1e{math.ceil(math.log10(change))}"
     return f"for this number with fewer digits take tolerance = {enough} (--tolerance {enough}); for more digits {hint}"
+
+
+def prediction_hint(problem: Problem, found: Solution) -> str:
+    """What to do where the mean label that an output predicts, as exp(f), is so large at rare inputs that these make
+    the test error; empty elsewhere.
+    """
+    predicts = problem.model.fit.loss.predicts
+    if predicts is None or not found.test_error > _FAR * found.signal:
+        return ""
+    return (
+        f"raise fit.ridge or fit.samples: the test error is {found.test_error / found.signal:.0e} times E y^2, as the "
+        f"mean label {predicts.text} that the output predicts is very large at rare inputs, which nodes miss"
+    )
 
 
 def settling_hint(problem: Problem) -> str:

@@ -59,13 +59,14 @@ def _centre(output: Output, clean: Points) -> Array:
 def average_of_normal(function: Callable[[float], Array], weight: Array) -> Array:
     """E function(x) of a standard normal x, arrays [F, N] that have settled in the average over N."""
     step = _STEP
-    total, size = _sum(function, weight, step, 0.0)
-    for _ in range(_HALVINGS):
-        between, more = _sum(function, weight, step, 0.5 * step)
-        change, step = np.abs(between - total) @ weight, 0.5 * step
-        total, size = 0.5 * (total + between), 0.5 * (size + more)
-        if not np.all(change > _SETTLED * size):  # or no number
-            break
+    with np.errstate(over="ignore", invalid="ignore"):  # exp(f) may be too large for a number
+        total, size = _sum(function, weight, step, 0.0)
+        for _ in range(_HALVINGS):
+            between, more = _sum(function, weight, step, 0.5 * step)
+            change, step = np.abs(between - total) @ weight, 0.5 * step
+            total, size = 0.5 * (total + between), 0.5 * (size + more)
+            if not np.all(change > _SETTLED * size):  # or no number
+                break
     return total
 
 

@@ -262,7 +262,11 @@ def _penalty_hint(problem: Problem, result: Result) -> str:
 
 def _diagnosis(name: str, problem: Problem, found: Solution, result: Result, tolerance: float) -> NotConverged:
     """Why a solution is not reported, by the condition that fails."""
-    from giantstep.system.causes import settling_hint, tolerated  # what is solved starts sooner without
+    from giantstep.system.causes import (  # what is solved starts sooner without
+        prediction_hint,
+        settling_hint,
+        tolerated,
+    )
     from giantstep.system.far_labels import seldom_hint, too_far_out  # the same
     from giantstep.system.loss_at_zero import saturated_hint, vanishing_hint  # the same
     from giantstep.system.separation import separable, separated  # the same
@@ -283,7 +287,10 @@ def _diagnosis(name: str, problem: Problem, found: Solution, result: Result, tol
         return NotConverged(
             f"the test error changes by {result.quadrature_error:.1e} (relative) between orders of quadrature, "
             f"{tolerance:.0e} is asked",
-            tolerated(result.quadrature_error, seldom_hint(problem) or settling_hint(problem)),
+            tolerated(
+                result.quadrature_error,
+                prediction_hint(problem, found) or seldom_hint(problem) or settling_hint(problem),
+            ),
         )
     if name == "others":
         return NotConverged(

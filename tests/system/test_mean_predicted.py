@@ -14,7 +14,9 @@ import giantstep as gs
 from giantstep.law.kinds_of_labels import Points
 from giantstep.spec.errors import BadInput
 from giantstep.spec.prediction import Prediction, prediction
+from giantstep.system.causes import prediction_hint
 from giantstep.system.mean_predicted import mean_error, mean_error_slopes
+from giantstep.system.problem import Solution, problem_of
 from giantstep.system.sign_panels import Output
 from giantstep.system.solve import solve
 
@@ -179,3 +181,20 @@ def test_what_is_no_average_over_pairs_is_refused() -> None:
     for verb in (gs.bounds, gs.decompose):
         with pytest.raises(BadInput, match="stands for the mean label"):
             verb(model("poisson", "poisson"))
+
+
+def test_errors_too_large_for_a_number_are_infinite_without_a_warning(recwarn: pytest.WarningsRecorder) -> None:
+    output, clean = given(1e5)
+    assert math.isinf(mean_error(of("exp(f)"), output, clean, np.ones(1))[0])
+    assert not recwarn
+
+
+def test_a_test_error_that_large_predictions_make_is_told_as_the_cause() -> None:
+    """Of counts with features that have a mean exp(f) is 1e4 at rare inputs; it said that no cause was found."""
+    heavy = problem_of(model("poisson", "poisson", "1+tanh(z)", network={"activation": "relu", "width": 0.5}), None)
+    found = Solution(4757.5, 1.0, 1.0, {}, 0.0, 1, 1e-9, 100, 10.0)
+    hint = prediction_hint(heavy, found)
+    assert "5e+02 times E y^2" in hint and "exp(f)" in hint and "raise fit.ridge" in hint
+    assert not prediction_hint(heavy, found._replace(test_error=5.0))
+    square = problem_of(model("square", "poisson"), None)
+    assert not prediction_hint(square, found)
