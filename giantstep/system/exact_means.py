@@ -69,15 +69,19 @@ class Orthonormal(NamedTuple):
     null: Array
 
 
-def orthonormal_to_many_digits(blocks: tuple[Block, ...], kappa: Array, weight: Array) -> Orthonormal | None:
-    """On nodes [N] with weights [N]; None where the means are not known to many digits."""
-    bits = _bits_for(blocks)
+def orthonormal_to_many_digits(
+    blocks: tuple[Block, ...], kappa: Array, weight: Array, none: Array
+) -> Orthonormal | None:
+    """On nodes [N] with weights [N]; none [K]: whether a mean counts as none. None where the means are not known to
+    many digits.
+    """
+    bits = _bits_for(blocks, none)
     means = None if bits is None else exact_means(blocks, kappa, bits)
     if bits is None or means is None:
         return None
     with mpmath.workprec(bits):
         roots = np.array([mpmath.sqrt(mpmath.mpf(w)) for w in weight.tolist()])
-        columns = _without_rounding(means, bits)
+        columns = _without_rounding(means, bits, none)
         rest, combinations, chosen, waiting, _ = _gram_schmidt([roots * column for column in columns], bits)
         basis = np.stack([combinations[b] for b in chosen], axis=1)
         coordinates = [[float((rest[i] * roots * column).sum()) for column in columns] for i in chosen]
@@ -86,7 +90,7 @@ def orthonormal_to_many_digits(blocks: tuple[Block, ...], kappa: Array, weight: 
     return Orthonormal(ExactFunctions(blocks, basis, bits), np.array(coordinates), vanishing)
 
 
-def _bits_for(blocks: tuple[Block, ...]) -> int | None:
+def _bits_for(blocks: tuple[Block, ...], none: Array) -> int | None:
     """As many as tell every combination of the features from rounding, and its shape; None where there are no means of
     many digits. What is dropped at some number of bits has to be dropped at twice as many, too.
 
@@ -101,7 +105,7 @@ def _bits_for(blocks: tuple[Block, ...]) -> int | None:
         if means is None:
             break
         with mpmath.workprec(bits):
-            columns = _without_rounding(means, bits)
+            columns = _without_rounding(means, bits, none)
             found = _gram_schmidt(columns, bits)
             largest = [abs(columns[b]).max() for b in found.chosen]  # fixed point rounds all means alike
             least = min((min(1, a) * b for a, b in zip(largest, found.sizes, strict=True)), default=mpmath.mpf(1))
@@ -112,10 +116,11 @@ def _bits_for(blocks: tuple[Block, ...]) -> int | None:
     raise told_apart_by_rounding()
 
 
-def _without_rounding(means: Array, bits: int) -> list[Array]:
-    """The columns of means [N, K], zero where all of one is little more than the rounding of fixed point."""
+def _without_rounding(means: Array, bits: int, none: Array) -> list[Array]:
+    """The columns of means [N, K], zero where they count as none, or are hardly more than rounding of fixed point."""
     least = mpmath.mpf(2) ** (_DEPENDENT - bits)
-    return [column if abs(column).max() > least else 0 * column for column in means.T]
+    counts = [not off and abs(column).max() > least for column, off in zip(means.T, none, strict=True)]
+    return [column if some else 0 * column for column, some in zip(means.T, counts, strict=True)]
 
 
 class _Elimination(NamedTuple):

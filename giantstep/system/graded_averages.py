@@ -29,6 +29,7 @@ Array = np.ndarray
 CANCELS = 0.03  # of the size of a function: with less, averages in double precision have too few digits
 # an average this small beside the function is rounding; where it is known to many digits
 _NOTHING, _NOTHING_OF_MANY = 1e-14, 1e-30
+NO_MEAN = 1e-13  # of the features: a mean without a spike that is none, as that of selu, whose constants are rounded
 OF_AVERAGES = 1024.0 * 2.0**-53  # what averages may be off by: those of order 32 were by some 300 roundings
 _ROUNDED_MANY = 1e-30 / OF_AVERAGES  # of averages to many digits, in those of others
 
@@ -42,8 +43,8 @@ def to_many_digits(centre: Block, order: int) -> Block:
         return centre
     root = mpmath.sqrt(centre.variance)
     scaled = [abs(x) * root**k / mpmath.sqrt(mpmath.factorial(k)) for k, x in enumerate(numbers)]
-    least = _NOTHING_OF_MANY * max(scaled)
-    known = (x if size > least else mpmath.mpf(0) for x, size in zip(numbers, scaled, strict=True))
+    least = [(NO_MEAN if k == 0 else _NOTHING_OF_MANY) * max(scaled) for k in range(order + 1)]
+    known = (x if size > small else mpmath.mpf(0) for x, size, small in zip(numbers, scaled, least, strict=True))
     return replace(centre, numbers=tuple(known))
 
 

@@ -205,10 +205,11 @@ def _of_many_digits(features: Features, rounded: Span) -> Span:
     directions = min(len(blocks), len(features.overlaps[0]) + len(features.model.steps))
     fewer = rounded.rank < len(blocks) or not exact and len(features.overlaps) < directions
     kappa, weight, mu0, sizes = _features(features.blocks, features.loadings, features.link)
-    large = bool(np.all(weight @ mu0**2 > (ROUNDING * sizes) ** 2))  # a mean below counts as none, whatever it is
+    small = weight @ mu0**2 <= (ROUNDING * sizes) ** 2  # a mean that counts as none, whatever it is
+    none = small & np.array([not any(block.loadings) for block in blocks])  # others are weak, and may have expansions
     found = None
-    if features.loadings is None and (rounded.rounded or exact and large and rounded.rank < len(blocks)):
-        found = orthonormal_to_many_digits(blocks, kappa[:, 0], weight)
+    if features.loadings is None and (rounded.rounded or exact and not small.any() and rounded.rank < len(blocks)):
+        found = orthonormal_to_many_digits(blocks, kappa[:, 0], weight, none)
     if found is None:
         if fewer and (rounded.dropped > 0.0 or not exact) and may_hide_directions(blocks):
             raise told_apart_by_rounding()
