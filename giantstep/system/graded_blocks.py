@@ -75,10 +75,15 @@ def may_hide_directions(blocks: Sequence[Block]) -> bool:
     return False
 
 
-def nearly_one(blocks: Sequence[Block]) -> bool:
-    """Whether two blocks, or one and a mirror image, differ by so little that rounding may make their features one."""
+def nearly_one(blocks: Sequence[Block], together: Sequence[Sequence[int]]) -> bool:
+    """Whether two blocks, or one and a mirror image, differ by so little that rounding may make their features one;
+    together: places of blocks whose expansions tell them apart.
+    """
     with mpmath.workdps(DIGITS):
-        for one, other in combinations(blocks, 2):
+        for pair in combinations(range(len(blocks)), 2):
+            if any(set(pair) <= set(places) for places in together):
+                continue
+            one, other = (blocks[b] for b in pair)
             rows = [(*block.loadings, mpmath.mpf(block.term.offset)) for block in (one, other)]
             for side in _sides(one):
                 apart = max(abs(side * x - y) for x, y in zip(*rows, strict=True))

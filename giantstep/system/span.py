@@ -213,8 +213,7 @@ def _of_many_digits(features: Features, rounded: Span) -> Span:
     if found is None:
         if fewer and (rounded.dropped > 0.0 or not exact) and may_hide_directions(blocks):
             raise told_apart_by_rounding()
-        apart = {place for cluster in rounded.clusters for place in cluster.columns}
-        if exact and fewer and nearly_one([block for b, block in enumerate(blocks) if b not in apart]):
+        if exact and fewer and nearly_one(blocks, [cluster.columns for cluster in rounded.clusters]):
             raise told_apart_by_rounding()
         return rounded
     rank, count = found.coordinates.shape
