@@ -58,7 +58,7 @@ def exact_averages(function: str, variance: Any, offset: Any, order: int) -> tup
     are rounding of these digits.
     """
     node, breaks = parse(lookup(function).expression), function_kernel(function).BREAKPOINTS
-    if not has_all_digits(breaks):
+    if not kinks_are_exact(breaks):
         return None
     with mpmath.workdps(_DIGITS):
         place = mpmath.mpf(offset), mpmath.sqrt(mpmath.mpf(variance))
@@ -71,7 +71,7 @@ def exact_averages(function: str, variance: Any, offset: Any, order: int) -> tup
         return tuple(x * mpmath.sqrt(mpmath.factorial(k)) / place[1] ** k for k, x in enumerate(sums))
 
 
-def has_all_digits(breaks: Sequence[float]) -> bool:
+def kinks_are_exact(breaks: Sequence[float]) -> bool:
     """Whether double precision has all digits of these kinks."""
     return all(place * _DYADIC == round(place * _DYADIC) for place in breaks)
 

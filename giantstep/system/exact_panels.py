@@ -16,7 +16,7 @@ import mpmath
 import numpy as np
 
 from derive.language.grammar import Node
-from giantstep.system.exact_averages import gauss, has_all_digits, value_at
+from giantstep.system.exact_averages import gauss, kinks_are_exact, value_at
 
 Array = np.ndarray
 _BITS_PER_NODE, _MORE, _TRIALS = 5, 1.4, 3  # of the first rule on a panel; the factor of the next; rules
@@ -36,8 +36,9 @@ class Panels:
 
     def __init__(self, node: Node, breaks: Sequence[float], bits: int) -> None:
         self.node, self.bits = node, bits
-        self.breaks = breaks if has_all_digits(breaks) else None
+        self.breaks = breaks if kinks_are_exact(breaks) else None
         self._known: dict[tuple[float, int, int], Array] = {}
+        self._cut: dict[tuple[float, int, int], list[tuple[Any, Any]]] = {}
 
     def means(self, shifts: list[Any], variance: Any) -> Array | None:
         """E f(s + sqrt(c) g) by the first rule that has settled at a few shifts; None where there is none."""
@@ -95,17 +96,19 @@ class Panels:
 
     def _between(self, number: int, shift: Any, size: _Size) -> int:
         """The sum over a panel with kinks inside it, in parts."""
-        ends = number * size.length, (number + 1) * size.length
-        nodes = [
-            node
-            for low, high in pairwise(sorted({*ends, *self._inside(size.length, number)}))
-            for node in self._nodes(size, low, high)
-        ]
-        beside = (mpmath.exp(-((z - shift) ** 2) / (2 * size.variance)) for z, _ in nodes)
-        return sum(
-            int(w * value_at(self.node, z) * weight * (1 << 2 * self.bits))
-            for (z, w), weight in zip(nodes, beside, strict=True)
-        )
+        weights = (mpmath.exp(-((z - shift) ** 2) / (2 * size.variance)) for z, _ in self._parts(size, number))
+        parts = zip(self._parts(size, number), weights, strict=True)
+        return sum(int(value * weight * (1 << 2 * self.bits)) for (_, value), weight in parts)
+
+    def _parts(self, size: _Size, number: int) -> list[tuple[Any, Any]]:
+        """Places between the kinks of such a panel, and the function there times the weights of the rule."""
+        key = (size.length, size.order, number)
+        if key not in self._cut:
+            ends = number * size.length, (number + 1) * size.length
+            cuts = sorted({*ends, *self._inside(size.length, number)})
+            nodes = [node for low, high in pairwise(cuts) for node in self._nodes(size, low, high)]
+            self._cut[key] = [(z, w * value_at(self.node, z)) for z, w in nodes]
+        return self._cut[key]
 
     def _inside(self, length: float, number: int) -> list[float]:
         """Kinks between the ends of a panel."""

@@ -44,6 +44,7 @@ def blocks_of(features: Features) -> tuple[Block, ...]:
     with mpmath.workdps(DIGITS):
         variance = None if features.loadings is not None else _variance_by_value(features.model)
         spike, given = features.spike, features.model.network.readout.values
+        # the loading alone does not tell values apart where there is no spike; polynomials of a limit are more blocks
         values = {(u * spike.strength, c): u for u, c in zip(given, spike.bulk_variance, strict=False)}
         found = []
         for number, term in enumerate(features.blocks):

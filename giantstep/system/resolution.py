@@ -318,7 +318,7 @@ def told_by(coarser: CoupledSystem, x: Array, beside: tuple[Array, Signs | None]
 def changed(coarse: Array, fine: Array, system: CoupledSystem, tolerance: float) -> float:
     """By how much a pair differs, in units of what is allowed: of the test error the tolerance."""
     found = (
-        apart(float(coarse[0]), float(fine[0]), tolerance) / tolerance,  # of floats infinities are apart by nan
+        apart(float(coarse[0]), float(fine[0]), tolerance) / tolerance,  # numpy's infinities would warn
         others_apart(coarse, fine, system) / others_allowed(tolerance),
     )
     return max(math.inf if math.isnan(change) else change for change in found)

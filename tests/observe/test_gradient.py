@@ -6,7 +6,6 @@ and the errors of the solutions, 1e-10 of the test error, over h: 1e-7 of the te
 
 from __future__ import annotations
 
-import json
 import math
 import random
 from collections.abc import Callable
@@ -21,11 +20,9 @@ import sympy as sp
 import giantstep as gs
 from derive.gaussian.expectation import Expectation
 from derive.sensitivity import MU0, MU1, PHI, REST, C, G, coefficient_slopes
-from giantstep.cli.main import main
 from giantstep.law.kinds_of_labels import Intervals, Points
 from giantstep.observe.gradient.coefficient_slopes import slopes_along
 from giantstep.observe.gradient.gradient import gradient
-from giantstep.observe.gradient.parameter_directions import _KEYS, keys_for, left_out
 from giantstep.observe.gradient.sensitivity import _appears
 from giantstep.quadrature.mesh import Term
 from giantstep.spec.errors import GiantstepError
@@ -344,76 +341,3 @@ def test_what_moves_within_the_span_does_not_appear(rate: Callable[[Array], Arra
     span = Span(np.eye(2), np.eye(2), np.array([[1.0], [-1.0]]), 1, 1.0, 0.0)
     change = np.stack([np.stack([rate(kappa), zero[0]]), zero, zero])
     assert _appears(cast(Any, SimpleNamespace(table=table)), span, change) == appears
-
-
-def test_what_has_no_derivative_is_refused() -> None:
-    with pytest.raises(gs.BadInput, match="no derivative"):
-        gradient(STEPPED, "target.noise")
-    with pytest.raises(gs.BadInput, match="did you mean 'fit.ridge'") as caught:
-        gradient(STEPPED, "fit.ridgee")
-    assert "spike." not in caught.value.hint  # the model has none
-    with pytest.raises(gs.BadInput, match="spike"):
-        gradient(STEPPED, "spike.strength")
-    with pytest.raises(gs.BadInput, match="no key"):
-        gradient(STEPPED, [])
-    apart = STEPPED.replace({"step.learning_rate": 0.0})
-    with pytest.raises(gs.BadInput, match="same features"):
-        gradient(apart, "step.learning_rate")
-    assert set(gradient(apart, "fit.ridge").test_error) == {"fit.ridge"}
-
-
-def test_a_key_without_a_derivative_is_answered_with_its_reason() -> None:
-    given = STEPPED.replace({"fit.loss": "quantile"})
-    for key in ("step.samples", "target.noise", "fit.loss.tau"):
-        with pytest.raises(gs.BadInput, match=f"no derivative in {key}: {left_out(given)[key]}") as caught:
-            gradient(given, key)
-        assert "did you mean" not in caught.value.hint
-    with pytest.raises(gs.BadInput, match=r"the model has no \[inputs\]"):
-        gradient(STEPPED, "inputs.capacity")
-
-
-def test_keys_are_a_list_or_text_with_commas() -> None:
-    for keys in ("fit.ridge, fit.samples", ["fit.ridge", "fit.samples"], ["fit.ridge,fit.samples", "fit.ridge"]):
-        assert tuple(gradient(STEPPED, keys).test_error) == ("fit.ridge", "fit.samples")
-    with pytest.raises(gs.BadInput, match="no derivative in 'fit.sample'"):
-        gradient(STEPPED, "fit.ridge,fit.sample")
-
-
-def test_every_key_is_named_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["gradient", "--help"]) == 0
-    for words in (capsys.readouterr().out, gradient.__doc__ or ""):
-        assert all(key in words for key in _KEYS)
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {},
-        {"fit.loss": "huber"},
-        {"fit.penalty": "box"},
-        {"fit.penalty": {"name": "elastic_net", "l1": 0.0}},
-        {"network.bias": 0.3},
-    ],
-)
-def test_every_number_has_a_derivative_or_a_reason(changes: dict[str, Any]) -> None:
-    model = STEPPED.replace(changes)
-    numbers = {f"{table}.{key}" for table, keys in model.to_dict().items() for key in keys if _is_float(keys[key])}
-    for noun, given in (("loss", model.fit.loss), ("penalty", model.fit.penalty)):
-        numbers |= {f"fit.{noun}.{name}" for name, _ in (() if given is None else given.parameters)}
-    missing = left_out(model)
-    assert not set(missing) & set(keys_for(model)) and set(missing) | set(keys_for(model)) == numbers
-
-
-def _is_float(value: object) -> bool:
-    return isinstance(value, float)
-
-
-def test_the_command_prints_derivatives(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["gradient", "examples/tanh_sign.toml"]) == 0
-    out = capsys.readouterr().out
-    assert "step.learning_rate" in out and "no derivatives are made in" in out and "step.samples: the alignment" in out
-    assert main(["gradient", "examples/tanh_sign.toml", "--keys", "fit.ridge", "--json"]) == 0
-    data = json.loads(capsys.readouterr().out)
-    assert set(data["gradient"]["test_error"]) == {"fit.ridge"}
-    assert {"step.samples", "target.noise"} < set(data["left_out"])
-    assert main(["gradient", "examples/tanh_sign.toml", "--keys", "fit.rigde"]) == 2
