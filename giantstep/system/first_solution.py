@@ -91,7 +91,10 @@ def _by_paths(problem: Problem, patient: bool) -> Iterator[tuple[Outcome, Couple
     ridge, system = problem.parameters.ridge, coupled_at(problem, leading(problem, PATH))
     if (easier := system.easier()) is not None:
         for x in starts(problem, system, None):
-            yield continued(easier, x, _EASY, 1.0), system
+            outcome = continued(easier, x, _EASY, 1.0)
+            yield outcome, system
+            if system.fields(outcome.x) and (cause := system.hint()):  # where the path ends
+                raise unsolved(problem, cause)
     for first in (max(10.0 * ridge, 1.0), max(1e3 * ridge, 100.0)):
         for x in starts(problem.with_parameters(ridge=first), system, None):
             yield continued(system.at_ridge, x, first, ridge), system

@@ -258,7 +258,9 @@ class PenalisedSystem(CoupledSystem):
             held = moving < _FEW
             if not np.any(held):
                 return variance
-            if np.all(np.abs(moving - before) <= _SAME * moving):  # a curvature holds them, whatever their spread
+            if np.all(
+                (moving > 0.0) & (np.abs(moving - before) <= _SAME * moving)
+            ):  # a curvature holds them, whatever their spread
                 return given
             before, variance = moving, np.where(held, _WIDER * variance, variance)
         return given
@@ -274,7 +276,10 @@ class PenalisedSystem(CoupledSystem):
             inner = newton(_WithStandIn(self), self.work[self.first], settled=_NEAR)
             if not inner.converged:
                 return None
-            before, found = found, self._with_law(inner.x, self._implied(inner.x))
+            implied = self._implied(inner.x)
+            if implied is None:
+                return None
+            before, found = found, self._with_law(inner.x, implied)
             if not self.fields(found):
                 return None
             sizes, places = self.scale(found), np.concatenate(self.places)
@@ -282,11 +287,16 @@ class PenalisedSystem(CoupledSystem):
                 return found
         return None
 
-    def _implied(self, inner: Array) -> tuple[Array, ...]:
-        """Width, variance and mean that T, Q2 and m of a solution with the stand-in tell."""
+    def _implied(self, inner: Array) -> tuple[Array, ...] | None:
+        """Width, variance and mean that T, Q2 and m of a solution with the stand-in tell; None where rounding takes
+        all that is beside the stand-in.
+        """
         (beta, share), (response, norm, *overlap) = self._given, (inner[places] for places in self.places)
         linear = response / (beta * share)
-        width = linear / (1.0 - self.view("excess") * linear)
+        left = 1.0 - self.view("excess") * linear
+        if not np.all(left > 0.0):
+            return None
+        width = linear / left
         readout = overlap[0] / self._overlap(1.0) if self.finite else np.zeros(self.blocks)
         variance = ((norm / share - readout**2) / linear**2 - self.view("random_field")) * width**2
         if not self.finite:

@@ -108,8 +108,11 @@ class Result(Shown):
             return None
         if self.dimension is None and self.nodes_of_readout is not None:
             return None
-        order = self.order_parameters
-        terms = float((order["m"] ** 2 / order["V2"]).sum()) / 2.0
+        means = self.order_parameters["m"]
+        responses = self.order_parameters["V2"][means != 0.0]
+        if not np.all(responses > 0.0):  # a mean that is held, as a kink of the loss does
+            return math.inf
+        terms = float((means[means != 0.0] ** 2 / responses).sum()) / 2.0
         return terms / self.free_energy if terms > _ZERO * self.free_energy > 0.0 else 0.0
 
     @property

@@ -14,7 +14,8 @@ solve_coupled (coupled_solver)       everything else
 solve_with_bias (trained_bias)       around it: the bias at which the free energy is stationary
 zero_readout (zero_readout)          in its place: a loss that no label feels at zero output
 exact_output (exact_output) in its place: labels that mean features give exactly
-held_readout (held_readout)          where it fails: an output that a kink of the loss holds
+held_by_penalty (held_by_penalty)    where it fails: a penalty that holds all readouts at zero
+held_readout (held_readout)          the same: an output that a kink of the loss holds
 decided_by_rare_labels (rare_labels), decided_by_far_labels (far_labels)
                             and what is said where labels decide that no data set holds
 conditions (evidence)       what the solution must show; a Result (result), or NotConverged with a diagnosis
@@ -181,8 +182,10 @@ def _solve_coupled(problem: Problem, tolerance: float, start: Result | None) -> 
         raise far
     held, sought = None, False
     try:
-        return solve_coupled(problem, tolerance, start, patient=False)
+        near = solve_coupled(problem, tolerance, start, patient=False)
     except NotSoon:
+        if (found := _held_by_penalty(problem, tolerance)) is not None:
+            return found
         if (found := with_held_means(problem, tolerance)) is not None:
             return found
         from giantstep.system.held_readout import held_readout, may_be_held  # which few models need
@@ -192,16 +195,29 @@ def _solve_coupled(problem: Problem, tolerance: float, start: Result | None) -> 
         if held is not None:
             return held
     except NotConverged:
+        if (found := _held_by_penalty(problem, tolerance)) is not None:
+            return found
         found = with_held_means(problem, tolerance) or _by_few(problem, tolerance, sought)
         if found is not None:
             return found
         raise
+    else:
+        held = None if near.residual <= RESIDUAL else _held_by_penalty(problem, tolerance)
+        return near if held is None else held
     try:
         return solve_coupled(problem, tolerance, start)
     except NotConverged:
         if (found := _by_few(problem, tolerance, sought)) is not None:
             return found
         raise
+
+
+def _held_by_penalty(problem: Problem, tolerance: float) -> Solution | None:
+    if problem.model.fit.penalty is None:
+        return None
+    from giantstep.system.held_by_penalty import held_by_penalty  # which few models need
+
+    return held_by_penalty(problem, tolerance)
 
 
 def _by_few(problem: Problem, tolerance: float, sought: bool) -> Solution | None:

@@ -34,6 +34,10 @@ _FUNCTIONS: Mapping[Any, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 }
 
 
+#: Why nothing is held against the equations of an output that is the same for all inputs.
+HELD = "a kink of the loss or of the penalty holds the output, which neither varies nor responds"
+
+
 class NotEvaluable(ValueError):
     """An expression that needs something the point does not hold."""
 

@@ -23,7 +23,7 @@ from giantstep.verify.conditional_law import LabelLaw, square_of_label
 from giantstep.verify.equations import long, residuals
 from giantstep.verify.first_layer import FirstLayer, first_layer
 from giantstep.verify.giant_step import turns_of_label
-from giantstep.verify.interpreter import Interpreter, NotEvaluable, Point
+from giantstep.verify.interpreter import HELD, Interpreter, NotEvaluable, Point
 from giantstep.verify.output_averages import averages_are_drawn, loss_averages, test_errors
 from giantstep.verify.output_law import AROUND, Output, turns_of_mean
 from giantstep.verify.plane_nodes import OutOfReach, plane_nodes
@@ -393,7 +393,7 @@ def reference(result: Result) -> Reference:
     """
     result = along_the_bulk(at_a_dimension(result))
     if not result.order_parameters["V2"].any():
-        raise NotEvaluable("a kink of the loss holds the output, which neither varies nor responds")
+        raise NotEvaluable(HELD)
     layer = completed_as_stated(result, first_layer(result.vocabulary, result.bias, result.dimension))
     if result.vocabulary.bulk == "trained":
         layer = turned_as_stated(result, layer)

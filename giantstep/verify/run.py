@@ -26,6 +26,7 @@ from giantstep.verify.coupled_system import finer_error, kernel_checks, solved_a
 from giantstep.verify.derivation_steps import derivation_checks
 from giantstep.verify.functions import function_checks, step_check
 from giantstep.verify.further_steps import further_step_checks
+from giantstep.verify.interpreter import HELD
 from giantstep.verify.loss import loss_checks
 from giantstep.verify.simulation import DIMENSION, SEEDS, simulation_checks
 from giantstep.verify.solver_equations import on_halved_panels, solver_checks
@@ -118,8 +119,7 @@ def solution_checks(told: Model) -> Iterator[Check]:
         return
     yield from loss_checks(model)
     if is_exact(result) or not result.order_parameters["V2"].any():
-        held = "a kink of the loss holds the output, which neither varies nor responds; simulation compares the errors"
-        why = LABEL_IS_OUTPUT if is_exact(result) else held
+        why = LABEL_IS_OUTPUT if is_exact(result) else f"{HELD}; simulation compares the errors"
         yield Check("equations at the solution", math.nan, math.nan, why)
         return
     solved = solved_again(model, result)

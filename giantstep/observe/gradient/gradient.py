@@ -140,7 +140,8 @@ def gradient(
 
 
 def _of_zero_readout(result: Result, keys: Sequence[str]) -> Gradient:
-    """Where the loss keeps the readout at zero: the output stays, and the free energy is samples * training error.
+    """Where loss or penalty keep the readout at zero: the output stays, and the free energy is that of so many samples
+    and, of a penalty that costs something there, neurons.
 
     Raises NotConverged where the output is not zero, but a mean that keys may move.
     """
@@ -150,8 +151,10 @@ def _of_zero_readout(result: Result, keys: Sequence[str]) -> Gradient:
             f"lower fit.ridge, give a dimension, or choose among {', '.join(sorted(_OF_CONSTANTS))} without a spike",
         )
     still = dict.fromkeys(keys, 0.0)
-    energy = {key: result.train_error if key == "fit.samples" else 0.0 for key in keys}
-    return Gradient(result, still, still, energy, 0.0, 0.0)
+    model = result.model
+    of_sample = result.train_error / model.fit.loss.entry.error_scale
+    of_key = {"fit.samples": of_sample, "network.width": result.penalty / model.network.width}
+    return Gradient(result, still, still, {key: of_key.get(key, 0.0) for key in keys}, 0.0, 0.0)
 
 
 def _settled(
