@@ -14,6 +14,7 @@ from giantstep.system.square_loss import RESIDUAL, ROUNDING
 
 ENERGY = 1e-8  # nor one whose free energy differs from its training loss by more, relatively
 OTHERS, ROUNDED = 100.0, 1e-10  # tolerances that its training error and free energy may change by; their rounding
+NOTHING = 1e-24  # of E y^2: what rounding leaves of the square of a residual whose terms cancel by a few digits
 _NEGATIVE = 1e-9  # of the overlaps, what rounding may make negative
 
 
@@ -22,6 +23,11 @@ def training_loss(problem: Problem, found: Solution, parameters: Parameters) -> 
     norm = parameters.width * sum(_members(found.order_parameters["Q2"]))
     loss = parameters.samples * found.train_error / problem.model.fit.loss.entry.error_scale
     return loss + 0.5 * parameters.ridge * norm + found.penalty
+
+
+def leaves_nothing(found: Solution) -> Any:
+    """Whether nothing is left of the label but rounding; of one point or of many."""
+    return np.maximum(found.test_error, found.train_error) <= NOTHING * found.signal
 
 
 def others_allowed(tolerance: float) -> float:

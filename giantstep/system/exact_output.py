@@ -17,18 +17,25 @@ from giantstep.spec.errors import NotConverged
 from giantstep.spec.fit_loss import FitLoss
 from giantstep.spec.link import link_values
 from giantstep.spec.model import Target
+from giantstep.system.constant_output import square_of_label
+from giantstep.system.coupled_solver import solve_coupled
+from giantstep.system.discretisation import resolved
+from giantstep.system.evidence import leaves_nothing
 from giantstep.system.kernels import loss_kernel
 from giantstep.system.loss_at_zero import has_flat_part, loss_constants, pieces_at_zero
 from giantstep.system.problem import Problem, Solution
+from giantstep.system.readout_law import holds_at_zero
+from giantstep.system.resolution import FINE
 from giantstep.system.result import Result
 from giantstep.system.square_loss import solve_direct
 
 Array = np.ndarray
-_NOTHING = 1e-24  # of E y^2: what rounding leaves of the square of a residual whose terms cancel by a few digits
 _KNOWN = 1e-12  # of the square of a direction of the target, what is beside those of kappa by rounding
 _PLACES = 64  # where a link is compared with a constant
 _LARGE = 1e15  # a ridge beside which the loss is flat; one over it, that of a kink
 _UNFELT = 1e-7  # of a response without data: what such a small ridge leaves of one that vanishes, at the peak too
+_SLIGHT, _IN_PROPORTION = 1e-12, 1e-8  # noise, of E y^2; what may be left of the error beside its part, relative
+_ELSE = "give a dimension (--dimension), add label noise (target.noise), or change the target"
 _EQUAL = 1e-12  # relative: curvatures that differ by rounding
 
 
@@ -37,22 +44,41 @@ def exact_output(problem: Problem, tolerance: float) -> Solution | None:
     this one does there. Raises NotConverged where several outputs are the best.
     """
     fit = problem.model.fit
-    if fit.loss.form != "residual" or fit.penalty is not None or not _may_be_exact(problem):
+    penalty = fit.penalty
+    if fit.loss.form != "residual" or penalty is not None and not holds_at_zero(penalty) or not _may_be_exact(problem):
         return None
     curvature = _curvature(fit.loss)
     if curvature is None or (found := _of_square_loss(problem, curvature, tolerance)) is None:
         return None
+    if penalty is not None:
+        raise NotConverged(
+            f"the mean features give the label: at infinite dimension no force is left on the readouts, all of which "
+            f"fit.penalty = {penalty} holds at zero",
+            _ELSE,
+        )
     if curvature == 0.0 and has_flat_part(fit.loss):
         raise NotConverged(
             "the mean features give the label, and outputs within the flat part of the loss about it cost as little: "
             f"at infinite dimension no label, or none that occurs, tells which is the best for {fit.loss}",
             "give a dimension (--dimension), add label noise (target.noise), or take a loss without a flat part",
         )
-    least = float(pieces_at_zero(loss_kernel(fit.loss), loss_constants(fit.loss), 0.0)[0][0])
+    return _with_nothing_left(problem, found, curvature)
+
+
+def exact_square(problem: Problem, found: Solution) -> Solution:
+    """A solution of the square loss that leaves nothing of the label; where mean features give it, without the rounding
+    of its overlaps, which may be negative.
+    """
+    return _with_nothing_left(problem, found, 1.0) if _may_be_exact(problem) else found
+
+
+def _with_nothing_left(problem: Problem, found: Solution, curvature: float) -> Solution:
+    loss = problem.model.fit.loss
+    least = float(pieces_at_zero(loss_kernel(loss), loss_constants(loss), 0.0)[0][0])
     order = _order(problem, found.order_parameters, curvature)
     return found._replace(
         test_error=0.0,
-        train_error=fit.loss.entry.error_scale * least,
+        train_error=loss.entry.error_scale * least,
         free_energy=problem.parameters.samples * least,
         order_parameters=order,
         quadrature_error=0.0,
@@ -70,16 +96,14 @@ def nothing_left(what: str) -> NotConverged:
     """What is said of an observable there."""
     return NotConverged(
         f"the mean features give the label: at infinite dimension nothing is left of the error {what}",
-        "give a dimension (--dimension), add label noise (target.noise), or change the target",
+        _ELSE,
     )
 
 
 def _may_be_exact(problem: Problem) -> bool:
-    """Whether kappa tells all of the label, at infinite dimension and with isotropic rows."""
+    """Whether kappa tells all of the label, at infinite dimension."""
     parameters, beside = problem.parameters, 1.0 - (np.array(problem.overlaps) ** 2).sum(axis=0)
     if parameters.inverse_dimension > 0.0 or parameters.noise > 0.0 or problem.weights is not None:
-        return False
-    if bulk_kind(problem.model) != "isotropic":
         return False
     return bool(np.all(beside <= _KNOWN)) or _is_constant(problem.model.target)
 
@@ -93,13 +117,30 @@ def _is_constant(target: Target) -> bool:
 def _of_square_loss(problem: Problem, curvature: float, tolerance: float) -> Solution | None:
     """The solution of the square loss with that curvature where it leaves nothing of the label; None where it does."""
     ridge = _ridge(problem, curvature)
-    model = problem.model.replace({"fit.loss": "square"})
+    model = problem.model.replace({"fit.loss": "square", "fit.penalty": None})
     square = problem._replace(model=model).with_features(model=model).with_parameters(ridge=ridge)
     try:
+        if bulk_kind(model) != "isotropic":
+            return _of_noise(square, tolerance)
         found = solve_direct(square, tolerance)
     except NotConverged:
         return None
-    return found if max(found.test_error, found.train_error) <= _NOTHING * found.signal else None
+    return found if leaves_nothing(found) else None
+
+
+def _of_noise(square: Problem, tolerance: float) -> Solution | None:
+    """The solution with label noise where errors are in proportion to it, so that nothing is left without; None where
+    they are not. Noise leaves m and the responses as they are. Raises NotConverged.
+    """
+    size = _SLIGHT * square_of_label(resolved(square, FINE[-1]))
+    found, more = (solve_coupled(_with_noise(square, noise), tolerance) for noise in (size, 2.0 * size))
+    left = abs(2.0 * found.test_error - more.test_error)
+    return found if left <= _IN_PROPORTION * found.test_error <= size else None
+
+
+def _with_noise(problem: Problem, noise: float) -> Problem:
+    model = problem.model.replace({"target.noise": noise})
+    return problem._replace(model=model).with_features(model=model).with_parameters(noise=noise)
 
 
 def _ridge(problem: Problem, curvature: float) -> float:

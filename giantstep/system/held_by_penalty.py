@@ -17,7 +17,7 @@ from giantstep.system.constant_output import square_of_label, test_error_of
 from giantstep.system.coupled_solver import solve_coupled
 from giantstep.system.discretisation import resolved
 from giantstep.system.problem import Problem, Solution
-from giantstep.system.readout_law import Proximal, Readouts
+from giantstep.system.readout_law import Proximal, Readouts, holds_at_zero
 from giantstep.system.resolution import FINE, refined
 from giantstep.system.resolved import Resolved
 from giantstep.system.square_loss import solve_direct
@@ -28,7 +28,6 @@ _LARGEST = 1e11  # beyond which rounding hides what it is added to
 _MOVING = 1e-5  # the share of readouts from which on the equations are told by them
 _ROUNDING = 1e-15  # of a share
 _NOTHING = 1e-12  # of E y^2: the mean square of what features without a mean leave
-_AT_ZERO = 1e-3  # a mean readout, in spreads of the argument, from which on they are held elsewhere
 _AT_MOST = 0.5  # of the tolerance, what the readouts that move may do to the test error
 _REFINED = 5
 
@@ -39,6 +38,9 @@ def held_by_penalty(problem: Problem, tolerance: float) -> Solution | None:
     tolerance: of the test error, relative. Raises NotConverged where those that move, however few, decide: the test
     error, the sign of the output, or m at infinite dimension.
     """
+    penalty = problem.model.fit.penalty
+    if penalty is None or not holds_at_zero(penalty):
+        return None
     samples, _, _, _, inverse = problem.parameters
     ridge = min(_LARGE * max(1.0, samples / (inverse or 1.0)), _LARGEST)
     try:
@@ -47,8 +49,7 @@ def held_by_penalty(problem: Problem, tolerance: float) -> Solution | None:
         return None
     linear, readouts = _at_zero_output(problem, found, ridge)
     share = float(np.max(readouts.moving))
-    readout = readouts.mean + readouts.width * readouts.averages["avg_g"]
-    if not share < _MOVING or np.any(np.abs(readout) > _AT_ZERO * np.sqrt(readouts.variance)):
+    if not (share < _MOVING and _are_small(readouts)):
         return None
     if problem.parameters.inverse_dimension == 0.0 and _has_mean(problem, found):
         raise _decided(
@@ -91,6 +92,12 @@ def _at_zero_output(problem: Problem, found: Solution, large: float) -> tuple[Ar
     variance = np.maximum(order["Q2"] / share - readout**2, 0.0)
     moved = width / linear
     return linear, Proximal(penalty, blocks).at(width, variance * moved**2, readout * moved)
+
+
+def _are_small(readouts: Readouts) -> bool:
+    """Whether readouts are beside zero, and not on another kink of the penalty."""
+    _, square, _ = law.readouts(1.0, 1.0, *readouts.of("avg_g", "avg_h", "avg_gg"))
+    return bool(np.all(square <= _MOVING * (readouts.variance + readouts.mean**2)))
 
 
 def _has_mean(problem: Problem, found: Solution) -> bool:

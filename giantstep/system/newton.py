@@ -16,6 +16,7 @@ from giantstep.system.equations import Equations
 Array = np.ndarray
 _MOST = 60
 SHORTEST, SHORT = 1e-6, 1e-2  # a step this short makes no progress; none worth its cost on a path
+_FELT = 1e-200  # a row or a column of a Jacobian below that counts as zero: quotients overflow
 _SETTLED = 1e-7  # relative step at which the unknowns have converged: the next one is about its square
 
 
@@ -127,7 +128,7 @@ def distance(system: Equations, x: Array) -> float:
 
 
 def _or_one(sizes: Array) -> Array:
-    return np.where(sizes == 0.0, 1.0, sizes)
+    return np.where(sizes < _FELT, 1.0, sizes)
 
 
 def continued(

@@ -10,7 +10,7 @@ import numpy as np
 from giantstep.law.kind import is_closed
 from giantstep.law.spike import SpikeParameters, rank_of
 from giantstep.spec.model import Model
-from giantstep.system.evidence import conditions, training_loss
+from giantstep.system.evidence import conditions, leaves_nothing, training_loss
 from giantstep.system.first_compilation import compile_first
 from giantstep.system.merged_blocks import merged, shared
 from giantstep.system.problem import Parameters, problem_of
@@ -67,6 +67,7 @@ def solve_points(model: Model, values: Mapping[str, Array], dimension: int | Non
     with np.errstate(all="ignore"):  # what is not a number fails
         for holds in conditions(whole, found, parameters, tolerance).values():
             ok &= holds
+        ok &= ~leaves_nothing(found)  # rounding decides of their signs
     evidence = {name: getattr(found, name) for name in _EVIDENCE}
     evidence["training_loss"] = training_loss(whole, found, parameters)
     return Certified(ok, evidence, found.order_parameters, whole.told_spike)

@@ -12,6 +12,7 @@ from generated.runtime.nodes import Fields, Rule
 from giantstep.quadrature.gauss import gauss_rule
 from giantstep.spec.fit_penalty import FitPenalty
 from giantstep.system.kernels import penalty_kernel, system_kernel
+from giantstep.system.loss_at_zero import pieces_at_zero
 
 Array = np.ndarray
 _STEPS = 120  # of the rule for averages of the proximal map, which cost next to nothing
@@ -73,6 +74,12 @@ class Proximal:
             total += weight * there.averages["avg_g"] / (12.0 * step)
         off = readouts.width * np.abs(total + readouts.averages["avg_h"])
         return float(np.max(off / readouts.moving))
+
+
+def holds_at_zero(penalty: FitPenalty) -> bool:
+    """Whether a kink of a penalty at zero holds readouts that no force pulls away."""
+    pieces = pieces_at_zero(penalty_kernel(penalty), np.array(penalty.values, dtype=float), 0.0)
+    return pieces[0][1] < 0.0 < pieces[-1][1]
 
 
 def held_hint(readouts: Readouts) -> str:

@@ -34,7 +34,7 @@ from giantstep.spec.fit_penalty import FitPenalty
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
 from giantstep.spec.validate import wrong
-from giantstep.system.evidence import OTHERS, conditions, others_allowed
+from giantstep.system.evidence import OTHERS, conditions, leaves_nothing, others_allowed
 from giantstep.system.first_compilation import compile_first
 from giantstep.system.merged_blocks import Members, merged, parted
 from giantstep.system.problem import Features, Problem, Solution, problem_of
@@ -148,7 +148,7 @@ def _solution(whole: Problem, dimension: int | None, tolerance: float, start: Re
         require_affordable(problem)
     _compiled(whole.features, whole.model.fit.penalty)
     if whole.closed:
-        found = solve_direct(problem, tolerance)
+        found = _exact_square(problem, solve_direct(problem, tolerance))
     elif (told := _zero_readout(problem, tolerance) or _exact_output(problem, tolerance)) is not None:
         found = told
     elif network.trains_bias:
@@ -254,6 +254,14 @@ def _exact_output(problem: Problem, tolerance: float) -> Solution | None:
     from giantstep.system.exact_output import exact_output  # the square loss starts sooner without
 
     return exact_output(problem, tolerance)
+
+
+def _exact_square(problem: Problem, found: Solution) -> Solution:
+    if not leaves_nothing(found):
+        return found
+    from giantstep.system.exact_output import exact_square  # the square loss starts sooner without
+
+    return exact_square(problem, found)
 
 
 def _of_few_labels(problem: Problem, result: Result) -> NotConverged | None:

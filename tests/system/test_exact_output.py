@@ -11,6 +11,7 @@ from giantstep.observe.decompose import decompose
 from giantstep.observe.gradient.gradient import gradient
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Model
+from giantstep.sweep.many import solve_many
 from giantstep.system.solve import solve
 from giantstep.verify.run import exact_checks
 
@@ -102,3 +103,45 @@ def test_an_output_that_a_kink_holds_is_not_the_label() -> None:
     assert solve(held).test_error > 0.5
     with pytest.raises(NotConverged, match="the readout vanishes"):
         gradient(held)
+
+
+CONSTANT: dict[str, Any] = {
+    "network": {"activation": "relu", "width": 0.386, "bias": 0.5},
+    "target": {"link": "0.3+0*z"},
+    "fit": {"samples": 0.545, "ridge": 100.0},
+}
+
+
+@pytest.mark.parametrize("activation", ["relu", "gelu", "sigmoid"])
+@pytest.mark.parametrize("width", [0.29, 0.386, 0.426, 1.169, 2.673])
+def test_overlaps_of_the_square_loss_are_no_rounding(activation: str, width: float) -> None:
+    """Of a constant label Q was -4e-53 or so by chance, and the model refused as not feasible."""
+    given = Model.from_dict(CONSTANT).replace({"network.activation": activation, "network.width": width})
+    found = solve(given)
+    assert (found.test_error, found.train_error, found.free_energy) == (0.0, 0.0, 0.0)
+    assert not any(found.order_parameters[name].any() for name in ("zeta", "psi", "Q1", "Q2"))
+    curve = solve_many(given, {"fit.ridge": np.array([0.001, 1.0, 100.0, 1000.0])})
+    assert curve["test_error"].tolist() == [0.0] * 4
+
+
+def test_a_label_that_is_given_with_any_law_of_the_inputs() -> None:
+    """Noise leaves m and the responses; they are those that dimensions tend to."""
+    given = Model.from_dict(CONSTANT).replace({"inputs.capacity": 0.4, "inputs.source": 0.3, "fit.ridge": 1.0})
+    limit, near = solve(given), solve(given, dimension=10**8)
+    assert limit.test_error == 0.0 < near.test_error < 1e-6
+    for name in ("m", "V1", "V2"):
+        assert limit.order_parameters[name] == pytest.approx(near.order_parameters[name], rel=1e-6)
+
+
+@pytest.mark.parametrize("loss", ["square", "absolute"])
+def test_no_force_moves_readouts_that_a_penalty_holds(loss: str) -> None:
+    given = Model.from_dict(CONSTANT).replace({"fit.penalty": "0.1*abs(a)", "fit.loss": loss})
+    with pytest.raises(NotConverged, match="the mean features give the label: at infinite dimension no force is left"):
+        solve(given)
+
+
+def test_a_bias_beyond_which_labels_are_given_has_no_overflow() -> None:
+    step = {"step.samples": 4.0, "step.learning_rate": 1.0}
+    changes = {"network.width": 1.0, "network.bias": "trained", "fit.samples": 2.0, "fit.ridge": 1.0, **step}
+    with pytest.raises(NotConverged, match="no minimum in the bias"):
+        solve(Model.from_dict(CONSTANT).replace({**changes, "target.link": "2+0*z", "fit.loss": "absolute"}))
