@@ -23,13 +23,15 @@ from derive.language.catalogue import lookup
 from derive.language.grammar import Node, parse
 from giantstep.spec.kernels import function_kernel
 from giantstep.system.exact_averages import value_at
-from giantstep.system.exact_panels import Panels
+from giantstep.system.exact_panels import Panels, far_apart
 from giantstep.system.graded_blocks import Block, told_apart_by_rounding
+from giantstep.system.polynomial_averages import degree_of, polynomial_means
 
 Array = np.ndarray
 _BITS, _GUARD = 160, 20  # of fixed point, at least, and more of what it is made of
 _UNSETTLED, _DEPENDENT = 42, 54  # of these bits: what two steps may differ by; what is left of a dependent feature
 _COARSEST, _HALVINGS = 0.25, 6  # steps in z
+_COUNTS = 4.0  # kappa where features are compared
 _SHAPE, _DOUBLINGS = 96, 5  # bits beyond the size of a function that its shape takes; how often bits are doubled
 
 
@@ -75,7 +77,7 @@ def orthonormal_to_many_digits(
     """On nodes [N] with weights [N]; none [K]: whether a mean counts as none. None where the means are not known to
     many digits.
     """
-    bits = _bits_for(blocks, none)
+    bits = _bits_for(blocks, kappa, none)
     means = None if bits is None else exact_means(blocks, kappa, bits)
     if bits is None or means is None:
         return None
@@ -90,13 +92,14 @@ def orthonormal_to_many_digits(
     return Orthonormal(ExactFunctions(blocks, basis, bits), np.array(coordinates), vanishing)
 
 
-def _bits_for(blocks: tuple[Block, ...], none: Array) -> int | None:
-    """As many as tell every combination of the features from rounding, and its shape; None where there are no means of
-    many digits. What is dropped at some number of bits has to be dropped at twice as many, too.
+def _bits_for(blocks: tuple[Block, ...], kappa: Array, none: Array) -> int | None:
+    """As many as tell every combination of the features from rounding, and its shape, by some of the points; None where
+    there are no means of many digits. What is dropped at some number of bits has to be dropped at twice as many, too.
 
     Raises NotConverged where the most bits do not tell.
     """
-    some, dropped = np.linspace(-3.0, 3.1, len(blocks) + 4), len(blocks)
+    counts, dropped = np.sort(kappa[np.abs(kappa) < _COUNTS]), len(blocks)
+    some = counts[np.linspace(0, len(counts) - 1, 2 * len(blocks) + 5).astype(int)]
     for halving in range(_DOUBLINGS):
         bits = _BITS << halving
         means = exact_means(blocks, some, bits)
@@ -172,6 +175,8 @@ def exact_means(blocks: tuple[Block, ...], kappa: Array, bits: int) -> Array | N
             segments = function_kernel(function).FUNCTION.segments
             if segments:
                 column = _piecewise(segments, shifts, mpmath.mpf(block.variance))
+            elif degree_of(function) is not None:
+                column = np.array(polynomial_means(function, mpmath.mpf(block.variance), shifts))
             elif len(function_kernel(function).BREAKPOINTS):
                 breaks = function_kernel(function).BREAKPOINTS
                 panels = kinked.setdefault(function, Panels(parse(lookup(function).expression), tuple(breaks), bits))
@@ -185,21 +190,21 @@ def exact_means(blocks: tuple[Block, ...], kappa: Array, bits: int) -> Array | N
     return np.stack(found, axis=1)
 
 
-class _Values(dict[tuple[float, int], int]):
-    """f in fixed point at multiples of a step, by (step, number)."""
+class _Values(dict[float, int]):
+    """f in fixed point at multiples of a power of two."""
 
     def __init__(self, node: Node, bits: int) -> None:
         super().__init__()
         self.node, self.bits = node, bits
 
-    def __missing__(self, key: tuple[float, int]) -> int:
-        self[key] = int(value_at(self.node, mpmath.mpf(key[0]) * key[1]) * (1 << self.bits))
-        return self[key]
+    def __missing__(self, z: float) -> int:
+        self[z] = int(value_at(self.node, mpmath.mpf(z)) * (1 << self.bits))
+        return self[z]
 
 
 def _smooth(values: _Values, shifts: list[Any], variance: Any) -> Array | None:
-    """By the trapezoid rule with the first step at which a few points have settled."""
-    some = [min(shifts), sorted(shifts, key=abs)[len(shifts) // 2], max(shifts)]
+    """By the trapezoid rule with the first step that has settled wherever the function is averaged."""
+    some = far_apart(shifts, variance)
     step = _COARSEST * 2.0 ** min(0, math.floor(math.log2(float(variance)) / 2.0))
     allowed = mpmath.mpf(2) ** (_UNSETTLED - values.bits)
     try:
@@ -223,13 +228,13 @@ def _sums(values: _Values, shifts: list[Any], variance: Any, step: float) -> Arr
     apart = [number * width - s for number, s in zip(first, shifts, strict=True)]
     falls = int(mpmath.exp(-width * width / variance) * (1 << bits))
     total = np.zeros(len(shifts), dtype=object)
-    known = {number: values[step, number] for number in range(min(first) - count, max(first) + count + 1)}
     for side in (1, -1):
         weight = _fixed([mpmath.exp(-d * d / (2 * variance)) for d in apart], bits)
         ratio = _fixed([mpmath.exp(-(2 * side * d * width + width * width) / (2 * variance)) for d in apart], bits)
         for j in range(count + 1):
             if j or side > 0:
-                total = total + weight * np.array([known[number + side * j] for number in first], dtype=object)
+                here = [values[(number + side * j) * step] for number in first]
+                total = total + weight * np.array(here, dtype=object)
             weight, ratio = (weight * ratio) >> bits, (ratio * falls) >> bits
     norm = width / mpmath.sqrt(2 * mpmath.pi * variance) / mpmath.mpf(1 << bits) ** 2
     return np.array([mpmath.mpf(x) * norm for x in total.tolist()])

@@ -21,6 +21,7 @@ from giantstep.system.exact_averages import gauss, kinks_are_exact, value_at
 Array = np.ndarray
 _BITS_PER_NODE, _MORE, _TRIALS = 5, 1.4, 3  # of the first rule on a panel; the factor of the next; rules
 _UNSETTLED = 42  # of the bits: what two rules may differ by
+_APART = 2.0  # standard deviations between shifts at which a rule is tried
 
 
 class _Size(NamedTuple):
@@ -29,6 +30,16 @@ class _Size(NamedTuple):
     variance: Any
     length: float
     order: int
+
+
+def far_apart(shifts: list[Any], variance: Any) -> list[Any]:
+    """Some of the shifts, so close to each other that what a function is averaged over counts at one of them."""
+    ordered, least = sorted(shifts), _APART * mpmath.sqrt(variance)
+    found = [ordered[0]]
+    for s in ordered:
+        if s - found[-1] > least:
+            found.append(s)
+    return found
 
 
 class Panels:
@@ -41,10 +52,10 @@ class Panels:
         self._cut: dict[tuple[float, int, int], list[tuple[Any, Any]]] = {}
 
     def means(self, shifts: list[Any], variance: Any) -> Array | None:
-        """E f(s + sqrt(c) g) by the first rule that has settled at a few shifts; None where there is none."""
+        """E f(s + sqrt(c) g) by the first rule that has settled; None where there is none."""
         if self.breaks is None:
             return None
-        some = [min(shifts), sorted(shifts, key=abs)[len(shifts) // 2], max(shifts)]
+        some = far_apart(shifts, variance)
         length = 2.0 ** min(0, math.floor(math.log2(float(variance)) / 2.0))
         size = _Size(variance, length, self.bits // _BITS_PER_NODE)
         allowed = mpmath.mpf(2) ** (_UNSETTLED - self.bits)

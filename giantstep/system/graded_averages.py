@@ -15,6 +15,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
+from giantstep.quadrature.mesh import WIDE, Term, meshes, nodes
 from giantstep.quadrature.shift_derivatives import root_factorials, shift_derivatives
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import numpy_values
@@ -31,6 +32,7 @@ CANCELS = 0.03  # of the size of a function: with less, averages in double preci
 _NOTHING, _NOTHING_OF_MANY = 1e-14, 1e-30
 NO_MEAN = 1e-13  # of the features: a mean without a spike that is none, as that of selu, whose constants are rounded
 OF_AVERAGES = 1024.0 * 2.0**-53  # what averages may be off by: those of order 32 were by some 300 roundings
+_IN_A_PANEL, _COUNTS = 16, 4.0  # places where sizes are looked for; kappa that counts
 _ROUNDED_MANY = 1e-30 / OF_AVERAGES  # of averages to many digits, in those of others
 
 
@@ -66,10 +68,19 @@ def sizes_of(centre: Block, order: int) -> Array:
         root = math.sqrt(centre.variance)
         return np.array([abs(float(x)) * root**k for k, x in enumerate(exact)])
     norm = float(mpmath.norm(centre.loadings))
-    shifts = centre.term.offset + norm * (np.linspace(-4.0, 4.0, 9) if norm else np.zeros(1))
+    places = along_spike(centre, _IN_A_PANEL) if norm else np.zeros(1)
+    shifts = centre.term.offset + norm * places[np.abs(places) < _COUNTS]
     found = np.abs(averages(centre, shifts, order)).max(axis=1)
     scaled = found * math.sqrt(centre.variance) ** np.arange(order + 1) / root_factorials(order)
     return np.where(scaled > _NOTHING * scaled.max(), found, 0.0)
+
+
+def along_spike(centre: Block, each: int) -> Array:
+    """Places of kappa along the loadings of a centre where its features are resolved, so many in a panel: beside a
+    strong spike they vary next to a bias only.
+    """
+    term = Term(centre.term.function, float(mpmath.norm(centre.loadings)), centre.term.offset, float(centre.variance))
+    return nodes(meshes((term,), WIDE).edges, each)[0]
 
 
 def with_numbers(column: Column, centre: Block, order: int, off: Sequence[Any] = ()) -> Column:
@@ -111,6 +122,12 @@ def typical_of(block: Block) -> float:
     spread = float(mpmath.norm(block.loadings)) * around + math.sqrt(block.variance) * around[:, None]
     values = numpy_values(block.term.function)(block.term.offset + spread.ravel())
     return float(np.abs(values).max())
+
+
+def rounded_like(block: Block, order: int) -> Array:
+    """What averages D_k in double precision are rounded like, [order + 1]."""
+    scale = root_factorials(order) / math.sqrt(block.variance) ** np.arange(order + 1)
+    return np.asarray(typical_of(block) * scale)
 
 
 def averages(block: Block, shifts: Array, order: int) -> Array:

@@ -28,9 +28,11 @@ from giantstep.spec.errors import NotConverged
 from giantstep.system.graded_averages import (
     CANCELS,
     OF_AVERAGES,
+    along_spike,
     averages,
     expansion_of,
     has_all_digits,
+    rounded_like,
     sizes_of,
     to_many_digits,
     typical_of,
@@ -51,13 +53,15 @@ _RESOLVED, _FIRST = 1e-18, 4
 _USUAL = 31  # order of averages that expansions seldom go beyond
 _SURE = 1e-6  # what rounded loadings have to differ by: the direction of the difference has ten digits then
 _DEPENDENT, _ORDER_ONE, _MOST_ROWS = 1e-14, 10.0, 60
+_FARTHEST = 7.0  # kappa where functions are compared
 _ROUNDINGS, _DRAWS = 64.0 * 2.0**-53, 4  # what loadings and variances that are rounded may be off by; tries of it
 # change of a function under such roundings that is too much; where averages alone are rounded, which change its shape
 # by little
 _DOUBTFUL, _DOUBTFUL_AVERAGES = 1e-8, 1e-2
 _AS_FOUND: Mapping[Block, Sequence[Any]] = MappingProxyType({})
 _TOO_CLOSE = 1e-9  # of functions of size one: six digits are left of their difference
-_EACH = {1: 81, 2: 25, 3: 13}
+# by the number of directions: places in a panel along the loadings, and across them, where functions are compared
+_EACH = {1: (16, 81), 2: (8, 25), 3: (5, 13)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,14 +84,10 @@ class Cluster:
     def at(self, kappa: Array) -> tuple[Array, Array]:
         """(functions [N, C], what their terms amount to [N, C]) at points [N, q]."""
         order = max((k for column in self.series for _, k in column), default=0)
-        return series_at(self.series, kappa, self._averages(kappa, max(0, order)))
-
-    def _averages(self, kappa: Array, order: int) -> Array:
-        """D_k of the centre at points [N, q]."""
-        if not any(self.centre.loadings):
-            return np.empty(0)
+        if order < 0 or not any(self.centre.loadings):  # powers of kappa alone
+            return series_at(self.series, kappa, np.empty(0), np.empty(0))
         shifts = kappa @ np.array(self.centre.loadings, float) + self.centre.term.offset
-        return averages(self.centre, shifts, order)
+        return series_at(self.series, kappa, averages(self.centre, shifts, order), rounded_like(self.centre, order))
 
 
 def clusters_of(features: Features, kind: Kind = "mean") -> tuple[Cluster, ...]:
@@ -267,7 +267,7 @@ def _dependent_rows(columns: list[Column], centre: Block, sizes: Array) -> dict[
             size = float(abs(value)) * norm_of_powers(row[0]) * float(sizes[row[1]])
             largest[row] = max(size, largest.get(row, 0.0))
     rows = sorted(largest, key=lambda row: (-largest[row], row))[:_MOST_ROWS]
-    kappa, weight = _sample(len(centre.loadings))
+    kappa, weight = _sample(centre)
     values = Cluster((), centre, None, tuple({row: mpmath.mpf(1)} for row in rows)).at(kappa)[0] * weight
     norms = np.linalg.norm(values, axis=0)
     values = values / np.where(norms > 0.0, norms, 1.0)  # zero by underflow: a combination of none
@@ -290,7 +290,7 @@ def _dependent_rows(columns: list[Column], centre: Block, sizes: Array) -> dict[
 
 def _require_independence(cluster: Cluster) -> None:
     """Raise NotConverged where functions that differ in their coefficients do not in their values."""
-    kappa, weight = _sample(len(cluster.centre.loadings))
+    kappa, weight = _sample(cluster.centre)
     functions = cluster.at(kappa)[0] * weight
     found = functions[:, [bool(column) for column in cluster.series]]
     values = np.linalg.svd(found / np.linalg.norm(found, axis=0), compute_uv=False)
@@ -301,8 +301,13 @@ def _require_independence(cluster: Cluster) -> None:
         )
 
 
-def _sample(rank: int) -> tuple[Array, Array]:
-    """Points of kappa [N, q], and roots of their weights [N, 1]."""
-    one = np.linspace(-7.0, 7.0, _EACH[rank])
-    kappa = np.stack([axis.ravel() for axis in np.meshgrid(*(one,) * rank, indexing="ij")], axis=1)
+def _sample(centre: Block) -> tuple[Array, Array]:
+    """Points of kappa [N, q] where the features of a centre are resolved, and roots of their weights [N, 1]."""
+    rank, loadings = len(centre.loadings), np.array(centre.loadings, float)
+    each, beside = _EACH[rank]
+    even = np.linspace(-_FARTHEST, _FARTHEST, beside)
+    axes = [along_spike(centre, each) if loadings.any() else even, *(even,) * (rank - 1)]
+    kappa = np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
+    if loadings.any():  # the first axis is that of the loadings
+        kappa = kappa @ np.linalg.qr(np.column_stack([loadings, np.eye(rank)]))[0].T
     return kappa, np.exp(-0.25 * (kappa**2).sum(axis=1, keepdims=True))

@@ -14,8 +14,10 @@ _UNFELT = 1e-24  # of the largest term of a function, what a term may have and i
 _TOGETHER = 4096  # points at a time, whose monomials are few
 
 
-def series_at(series: Sequence[Column], kappa: Array, averages: Array) -> tuple[Array, Array]:
-    """(functions [N, C], what their terms amount to [N, C]) at points [N, q]; averages: D_k there, [k, N]."""
+def series_at(series: Sequence[Column], kappa: Array, averages: Array, rounded: Array) -> tuple[Array, Array]:
+    """(functions [N, C], what their terms amount to [N, C]) at points [N, q]; averages: D_k there, [k, N]; rounded:
+    what these round like, [k]: where a function is flat D_k is a sum of large numbers that cancel.
+    """
     felt = [_felt(column, averages) for column in series]
     functions, sizes = np.zeros((2, len(kappa), len(series)))
     for first in range(0, len(kappa), _TOGETHER):
@@ -24,10 +26,10 @@ def series_at(series: Sequence[Column], kappa: Array, averages: Array) -> tuple[
         for i, column in enumerate(felt):
             for (powers, k), coefficient in column:
                 part = coefficient * monomials[powers]
-                if k != NUMBER:
-                    part *= averages[k, here]
-                functions[here, i] += part
-                sizes[here, i] += np.abs(part)
+                sizes[here, i] += np.abs(part) * (
+                    1.0 if k == NUMBER else np.maximum(np.abs(averages[k, here]), rounded[k])
+                )
+                functions[here, i] += part if k == NUMBER else part * averages[k, here]
     return functions, sizes
 
 

@@ -32,6 +32,12 @@ def polynomial_averages(function: str, variance: Any, offset: Any, order: int) -
     return found
 
 
+def polynomial_means(function: str, variance: Any, shifts: Sequence[Any]) -> list[Any]:
+    """E f(s + sqrt(c) g) at every shift s, of such a function."""
+    coefficients = _coefficients(parse(lookup(function).expression)) or []
+    return [_mean(coefficients, variance, shift) for shift in shifts]
+
+
 def _mean(coefficients: Coefficients, variance: Any, offset: Any) -> Any:
     """E p(offset + sqrt(variance) g), by the recurrence of Gaussian moments."""
     before, here, total = mpmath.mpf(0), mpmath.mpf(1), mpmath.mpf(0)

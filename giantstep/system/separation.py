@@ -48,7 +48,8 @@ def left_over(problem: Problem) -> float:
 
 
 def _one_side(points: Array) -> bool:
-    """Whether some c has points @ c > 0 at every point [N, K]."""
+    """Whether some c has points @ c > 0 at every point [N, K] but those where all features underflow."""
+    points = points[np.any(points != 0.0, axis=1)]
     if points.shape[1] < 2:
         return bool(points.size) and bool(np.all(points > 0.0) or np.all(points < 0.0))
     from scipy.optimize import linprog  # loads slowly, and is asked for a diagnosis only

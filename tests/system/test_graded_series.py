@@ -20,13 +20,18 @@ def test_terms_are_summed_as_written() -> None:
     rows = [((a, b, c), k) for a in range(4) for b in range(3) for c in range(2) for k in (NUMBER, 0, 2, 4)]
     series = tuple({row: float(x) for row, x in zip(rows, rng.standard_normal(len(rows)), strict=True)} for _ in "ab")
     series[1][(0, 0, 7), 1] = 1e-40  # next to nothing
-    functions, sizes = series_at(series, kappa, averages)
+    rounded = np.array([0.0, 0.0, 3.0, 0.0, 0.0])
+    functions, sizes = series_at(series, kappa, averages, rounded)
     for i, column in enumerate(series):
         parts = [
             x * np.prod(kappa ** np.array(a), axis=1) * (1.0 if k == NUMBER else averages[k])
             for (a, k), x in column.items()
         ]
-        size = np.abs(parts).sum(axis=0)
+        least = np.maximum(np.abs(averages), rounded[:, None])
+        size = sum(
+            np.abs(x * np.prod(kappa ** np.array(a), axis=1)) * (1.0 if k == NUMBER else least[k])
+            for (a, k), x in column.items()
+        )
         assert np.all(np.abs(functions[:, i] - np.sum(parts, axis=0)) <= 1e-14 * size)
         assert np.all(np.abs(sizes[:, i] - size) <= 1e-14 * size)
 

@@ -141,3 +141,22 @@ def test_a_training_error_that_vanishes_is_no_rounding(ridge: float) -> None:
     """At a small ridge no example is within the margin; the envelope is far larger than the loss of its prox."""
     changes = {"spike.strength": 0.7, "spike.alignment": 0.8, "fit.samples": 0.3, "fit.ridge": ridge}
     assert gs.solve(model("hinge").replace(changes)).train_error == 0.0
+
+
+def test_features_that_underflow_far_out_separate_as_the_others_do() -> None:
+    """relu far below its kink is next to nothing: there no sign is told, which the linear programme may not ask for."""
+    model = gs.Model.from_dict(
+        {
+            "network": {
+                "activation": "relu",
+                "width": 3.0,
+                "bias": 1.7,
+                "readout": {"values": [1.4248965, 1.4248989, 1.4249736], "fractions": [0.2, 0.4, 0.4]},
+            },
+            "target": {"link": "sign(z*z-0.5)"},
+            "fit": {"samples": 0.18, "ridge": 4e-5, "loss": "exponential"},
+            "spike": {"strength": 3.56, "alignment": -1.0, "bulk_variance": 1.0},
+        }
+    )
+    with pytest.raises(NotConverged, match="the mean features separate the labels"):
+        gs.solve(model)
