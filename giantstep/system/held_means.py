@@ -6,6 +6,7 @@ nothing. At any dimension the ridge holds m, and at zero where the labels have n
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from itertools import permutations, product
 
@@ -42,6 +43,15 @@ def with_held_means(problem: Problem, tolerance: float) -> Solution | None:
         return None
     order = {**found.order_parameters, "m": np.zeros_like(found.order_parameters["m"])}
     return found._replace(order_parameters=order, found=None)
+
+
+def at_a_dimension_of_no_means(problem: Problem, order: Mapping[str, np.ndarray]) -> Problem:
+    """The problem at a dimension where m of a solution at infinite dimension is zero by symmetry, and stays so whatever
+    moves: labels may tell less of it there than rounding. Else as it is.
+    """
+    if problem.parameters.inverse_dimension > 0.0 or order["m"].any() or not means_vanish(problem):
+        return problem
+    return problem.with_parameters(inverse_dimension=_HELD)
 
 
 def _require_labels(held: Problem) -> None:

@@ -60,3 +60,18 @@ def test_a_readout_that_a_kink_holds_at_zero_stays_there() -> None:
     assert found.free_energy["fit.samples"] == pytest.approx(slope, rel=1e-9)
     assert found.free_energy["fit.ridge"] == 0.0
     assert set(found.test_error.values()) == {0.0}
+
+
+@pytest.mark.parametrize("values", [(1.0,), (1.0, -0.5)])
+def test_means_that_a_symmetry_holds_at_zero_stay_there(values: tuple[float, ...]) -> None:
+    """Outputs reach the kink of the loss with a probability of 1e-282, so that m had no equation: solved to 1e282."""
+    readout = {"values": list(values), "fractions": [1.0 / len(values)] * len(values)}
+    still = model("cos", "sign", "hinge", width=0.8, samples=2.0, ridge=10.0).replace(
+        {"network.readout": readout, "spike": {"strength": 1.5, "alignment": 0.8, "bulk_variance": 1.2}}
+    )
+    found, at_a_dimension = gradient(still), gradient(still, dimension=300)
+    for told in ("train_error", "free_energy"):
+        assert getattr(found, told) == pytest.approx(getattr(at_a_dimension, told), rel=1e-9, abs=1e-14)
+    assert max(map(abs, found.test_error.values())) < 1e-14
+    more, less = (solve(still.replace({"fit.ridge": 10.0 + step})).free_energy for step in (1e-2, -1e-2))
+    assert found.free_energy["fit.ridge"] == pytest.approx((more - less) / 2e-2, rel=1e-5)

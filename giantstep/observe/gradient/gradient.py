@@ -30,6 +30,7 @@ from giantstep.spec.shown import Row, Shown, numbers
 from giantstep.system.causes import settling_hint
 from giantstep.system.derivative_levels import Resolution, for_derivatives
 from giantstep.system.exact_output import is_exact, nothing_left
+from giantstep.system.held_means import at_a_dimension_of_no_means
 from giantstep.system.merged_blocks import Members, merged
 from giantstep.system.problem import Problem, problem_of
 from giantstep.system.reduced_order import order_of
@@ -126,6 +127,7 @@ def gradient(
         raise nothing_left("to move with a parameter")
     if not np.any(order["Q2"] > 0.0):
         return _of_zero_readout(result, chosen)
+    problem = at_a_dimension_of_no_means(problem, order)
     found, residual, error = _settled(problem, members, order, parameters, result)
     if not residual <= _CERTIFIED:
         raise NotConverged(
