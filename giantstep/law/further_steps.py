@@ -15,6 +15,7 @@ import numpy as np
 from derive.language.grammar import shorten
 from generated import further_step as derived
 from giantstep.law.directions import directions_of, mixing, rows_of
+from giantstep.law.gradient_step import moments_of_step
 from giantstep.law.label_growth import label_reach, spacing_of
 from giantstep.law.label_moments import label_moments, moments_at_nodes
 from giantstep.law.layer_state import LayerState
@@ -76,9 +77,11 @@ def state_after(network: Network, before: LayerState, step: Step, target: Target
 def gain_of_step(network: Network, before: LayerState, step: Step, target: Target, finer: int = 0) -> Gain:
     """What one more step adds to the rows, at the resolution where it settles; ``finer``: the first one that is tried.
 
-    Raises NotConverged, and BadInput where it is not finite.
+    Raises NotConverged, and BadInput where it is not finite, or the slope of the activation is not square integrable.
     """
     layer = Layer(network, before, target)
+    for bias in set(layer.offsets):
+        moments_of_step(network.activation, bias)
     previous: Gain | None = None
     for level, nodes in enumerate(layer.tables(finer), finer):
         gain = layer.gain(step, nodes, level)

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from generated import step as generated_step
-from giantstep.law.moments import LinkMoments, activation_moments, link_moments
+from giantstep.law.moments import ActivationMoments, LinkMoments, activation_moments, link_moments
 from giantstep.spec.errors import BadInput
 from giantstep.spec.jumps import jumps
 from giantstep.spec.kernels import function_kernel
@@ -61,9 +61,7 @@ def _averages(
     text: str, bias: float, ubar: float, target: Target
 ) -> tuple[float, float, float, float, float, tuple[float, ...]]:
     """(mu1, s0, e2, sigma2, variance, overlaps) of ``StepArguments``, which no rate and no width enters."""
-    activation = function_kernel(text)
-    _refuse_jump(text)
-    of_f, of_link = activation_moments(text, activation.BREAKPOINTS, bias), _link_moments(target)
+    of_f, of_link = moments_of_step(text, bias), _link_moments(target)
     _, mu1, s0, e2, sigma2, variance = generated_step.moments(
         of_f.mean,
         of_f.linear,
@@ -83,6 +81,16 @@ def _averages(
         )
     overlaps = tuple(generated_step.overlap(linear, target.flips, target.probit) for linear in of_link.linear)
     return mu1, s0, e2, sigma2, max(variance, 0.0), overlaps
+
+
+def moments_of_step(text: str, bias: float) -> ActivationMoments:
+    """Averages of an activation that is differentiated. Raises BadInput where its slope is not square integrable."""
+    for place, _, _ in jumps(text):
+        raise BadInput(
+            f"network.activation = {text!r} jumps at z = {place:g}: its gradient step is not defined",
+            "use a continuous activation, or give [spike] in place of [step]",
+        )
+    return activation_moments(text, function_kernel(text).BREAKPOINTS, bias)
 
 
 def variance_after_step(of: StepArguments) -> Callable[[Any], Any]:
@@ -118,11 +126,3 @@ def _moments_of(target: Target, link: str) -> LinkMoments:
     from giantstep.law.multi_index_moments import index_moments  # targets of one index start sooner without
 
     return index_moments(link, target.probit)
-
-
-def _refuse_jump(text: str) -> None:
-    for place, _, _ in jumps(text):
-        raise BadInput(
-            f"network.activation = {text!r} jumps at z = {place:g}: its gradient step is not defined",
-            "use a continuous activation, or give [spike] in place of [step]",
-        )

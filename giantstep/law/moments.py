@@ -11,8 +11,9 @@ import numpy as np
 from numpy.polynomial.hermite_e import hermevander
 
 from derive.language.catalogue import lookup
-from derive.language.grammar import Node, constant_value, parse
-from giantstep.quadrature.gauss import evenly_cut, gathered_nodes, normal_nodes
+from derive.language.grammar import parse
+from giantstep.quadrature.gauss import evenly_cut, gathered_nodes, normal_nodes, with_places
+from giantstep.quadrature.kinks import has_root
 from giantstep.spec.errors import BadInput
 from giantstep.spec.expressions import numpy_function, numpy_values
 
@@ -21,6 +22,10 @@ _REACH, _FARTHEST = 14.0, 38.0  # the weight is 1e-43 at the first
 _NEGLIGIBLE = 1e-17
 _TOLERANCE = 1e-13
 _SHARE = 1e-3  # of the largest of what is integrated together: what is less need not settle for itself
+# bits that distances from a root are below its place, or below one at zero: of nodes, and two that tell how slopes grow
+_BITS_BESIDE, _BITS_AT_ZERO = (52, 26, 16), (890, 800, 600)
+_MISSED = 1e-11  # of an average, what may lie closer to a root than all nodes
+_NO_POWER = 1e-4  # of the distance: rounding, or a logarithm
 _ROUNDING = 1e-14  # of a slope that is linear, beside its terms
 
 
@@ -53,16 +58,20 @@ def activation_moments(text: str, breakpoints: tuple[float, ...], bias: float = 
         return np.stack([value, z * value, (z * z - 1.0) * value, slope * slope])
 
     argument = _Argument(text, breakpoints, shift=bias)
+    place, share = argument.missed(2)
+    if share == math.inf:
+        raise BadInput(
+            f"the slope of {text!r} is not square integrable: E sigma'(z)^2, which the variance of rows after a "
+            "gradient step has, is infinite",
+            "take a power above 1/2, smooth the root, as (z**2 + 1e-4)**0.25 for abs(z)**0.5, or leave out [step]",
+        )
     try:
-        return ActivationMoments(*_settled(integrands, argument, squares=1))
-    except _Unsettled as error:
-        if argument.has_root and error.which == (3,):
-            raise BadInput(
-                f"the slope of {text!r} is not square integrable: E sigma'(z)^2, which the variance of rows after a "
-                "gradient step has, is infinite",
-                "take a power above 1/2, smooth the root, as (z**2 + 1e-4)**0.25 for abs(z)**0.5, or leave out [step]",
-            ) from None
-        raise
+        found = ActivationMoments(*_settled(integrands, argument, squares=1))
+    except BadInput as error:
+        raise _beyond_digits(text, place, share) if share > 0.0 else error from None
+    if share > _MISSED * found.slope_square:
+        raise _beyond_digits(text, place, share / found.slope_square)
+    return found
 
 
 @lru_cache(maxsize=256)
@@ -87,16 +96,18 @@ def rest_moments(
         rest[np.abs(rest) <= _ROUNDING * (np.abs(slope) + abs(mean) + np.abs(linear * z))] = 0.0
         return np.stack([rest**i * z**j for i, j in powers])
 
-    try:
-        return tuple(_settled(rests, argument))
-    except _Unsettled:
-        if not argument.has_root:
-            raise
+    highest = max(i for i, _ in powers)
+    place, share = argument.missed(highest)
+    if share == math.inf:
         raise BadInput(
-            f"powers of the slope of {text!r}, up to {max(i for i, _ in powers)}, have no average, and norms of rows "
-            "and the trained bulk need these",
+            f"powers of the slope of {text!r}, up to {highest}, have no average, and norms of rows and the trained "
+            "bulk need these",
             'take a higher power, smooth the root, as (z**2 + 1e-4)**0.25 for abs(z)**0.5, or step.bulk = "isotropic"',
-        ) from None
+        )
+    found = _settled(rests, argument)
+    if share > _MISSED * max(map(abs, found)):
+        raise _beyond_digits(text, place, share / max(map(abs, found)))
+    return tuple(found)
 
 
 @lru_cache(maxsize=64)
@@ -139,29 +150,55 @@ class _Argument:
     @cached_property
     def has_root(self) -> bool:
         """Whether the function has a root, a logarithm or a power that is no whole number."""
-        return _has_root(parse(lookup(self.text).expression))
+        return has_root(parse(lookup(self.text).expression))
+
+    def missed(self, power: int) -> tuple[float, float]:
+        """(place, integral) of a power of the slope closer to a root than the nodes are: the most of any root.
+
+        The slope goes like a power of the distance there, which two distances tell; infinite where that is not
+        integrable.
+        """
+        slope, found = numpy_function(self.text), (0.0, 0.0)
+        for place in self.breaks if self.has_root else ():
+            unit = abs(place) or 1.0
+            nearest, *told = (math.ldexp(unit, -bits) for bits in (_BITS_BESIDE if place else _BITS_AT_ZERO))
+            for side in (-1.0, 1.0):
+                with np.errstate(all="ignore"):
+                    one, other = np.abs(slope(place + side * np.array(told))[1]).tolist()
+                if not one > other > 0.0:
+                    continue
+                grows = math.log(one / other) / math.log(told[1] / told[0])
+                left = 1.0 - power * grows
+                if left <= _NO_POWER:
+                    return place, math.inf
+                z = (place - self.shift) / self.scale
+                size = power * math.log(one) + math.log(told[0]) + left * math.log(nearest / told[0]) - 0.5 * z * z
+                if grows > _NO_POWER:
+                    found = max(found, (place, math.exp(size) / left / self.scale), key=lambda each: each[1])
+        return found
 
     def nodes(self, reach: float, width: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(z, scale z + shift, weights) on panels of a width between breakpoints; beside roots gathered at their ends,
         so that a function that is infinite there, and has an average, needs no other rule.
         """
+        edges = evenly_cut(reach, width, [(b - self.shift) / self.scale for b in self.breaks])
         if not self.has_root:
-            z, weight = normal_nodes(
-                evenly_cut(reach, width, [(b - self.shift) / self.scale for b in self.breaks]), _ORDER
-            )
+            z, weight = normal_nodes(edges, _ORDER)
             return z, self.scale * z + self.shift, weight
-        edges = np.unique([*(self.scale * evenly_cut(reach, width, ()) + self.shift), *self.breaks])
-        own, weight = gathered_nodes(edges)
+        inside = np.array([b for b in self.breaks if abs(b - self.shift) < reach * self.scale])
+        own, weight = gathered_nodes(with_places(self.scale * edges + self.shift, inside))
         z = (own - self.shift) / self.scale
         return z, own, weight / self.scale * np.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
 
 
-class _Unsettled(BadInput):
-    """Moments do not settle; which: the places of those."""
-
-    def __init__(self, message: str, hint: str, which: tuple[int, ...]) -> None:
-        super().__init__(message, hint)
-        self.which = which
+def _beyond_digits(text: str, place: float, share: float) -> BadInput:
+    """The refusal of a slope of which too much lies closer to a root than numbers next to it can be told apart."""
+    at_zero = f", with network.bias = {-place:g} and the root at z = 0, where numbers have more digits" * (place != 0.0)
+    return BadInput(
+        f"the slope of {text!r} grows so fast towards z = {place:g} that a share of {share:.0e} of its square, or of a "
+        "higher power, lies closer than double precision tells apart",
+        f"take a higher power, or smooth the root, as (z**2 + 1e-4)**0.25 for abs(z)**0.5{at_zero}",
+    )
 
 
 def _settled(
@@ -173,7 +210,6 @@ def _settled(
     squares: how many integrands, the last ones, are squares, whose size says nothing of that of the others.
     """
     previous: np.ndarray | None = None
-    apart = np.empty(0, dtype=bool)
     with np.errstate(over="ignore", invalid="ignore"):
         reach = _reach(integrands, argument)
         for level in range(12 if not argument.has_root else 5):
@@ -181,16 +217,12 @@ def _settled(
             values = integrands(z, own)
             current, size = values @ weight, np.abs(values) @ weight
             scale = np.concatenate([np.maximum(part, _SHARE * part.max()) for part in _parted(size, squares)])
-            if previous is not None:
-                apart = ~(np.abs(current - previous) <= _TOLERANCE * scale)
-                if not apart.any():
-                    # what cancels to below the resolution vanishes: a moment of the other parity, say
-                    return [float(x) if abs(x) > _TOLERANCE * y else 0.0 for x, y in zip(current, scale, strict=True)]
+            if previous is not None and np.all(np.abs(current - previous) <= _TOLERANCE * scale):
+                # what cancels to below the resolution vanishes: a moment of the other parity, say
+                return [float(x) if abs(x) > _TOLERANCE * y else 0.0 for x, y in zip(current, scale, strict=True)]
             previous = current
-    raise _Unsettled(
-        f"the moments of {argument.text!r} under a standard normal do not settle: {previous}",
-        _unsettled_hint(argument),
-        tuple(np.flatnonzero(apart).tolist()),
+    raise BadInput(
+        f"the moments of {argument.text!r} under a standard normal do not settle: {previous}", _unsettled_hint(argument)
     )
 
 
@@ -199,15 +231,6 @@ def _unsettled_hint(argument: _Argument) -> str:
     if argument.has_root:
         return "smooth the root, beside which nodes are of no use: abs(z)**0.5 as (z**2 + 1e-4)**0.25"
     return "use a function that grows more slowly than exp(z^2/4) and does not oscillate on scales below 1e-3"
-
-
-def _has_root(node: Node) -> bool:
-    """Whether a tree holds a root, a logarithm or a power that is no whole number, of what varies."""
-    if constant_value(node) is not None:  # sqrt(2)
-        return False
-    exponent = constant_value(node.args[1]) if node.op == "pow" else None
-    broken = exponent is not None and exponent != int(exponent)
-    return broken or (node.op == "call" and node.value in ("sqrt", "log")) or any(map(_has_root, node.args))
 
 
 def _reach(integrands: Callable[[np.ndarray, np.ndarray], np.ndarray], argument: _Argument) -> float:

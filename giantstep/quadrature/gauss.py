@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 INSIDE = 1e-12  # of half the length of a panel: what its ends are off by
+_BESIDE = 1e-13  # what rounding moves edges by
 _STEP, _STEPS = 0.125, 48  # of the double exponential rule, on either side
 
 
@@ -137,6 +138,14 @@ def normal_nodes(edges: Array, order: int) -> tuple[Array, Array]:
     """The same [(E - 1) * order] on the panels between edges [E]."""
     t, weight = normal_between(edges[:-1], edges[1:], order)
     return t.ravel(), weight.ravel()
+
+
+def with_places(edges: Array, places: Array) -> Array:
+    """Edges [E] of which those that rounding has put beside a place are there, in order."""
+    found = np.array(edges, dtype=float)
+    for place in places:
+        found[np.abs(found - place) <= _BESIDE * (1.0 + abs(place))] = place
+    return np.unique(found)
 
 
 def gathered_nodes(edges: Array) -> tuple[Array, Array]:

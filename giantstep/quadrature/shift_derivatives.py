@@ -8,8 +8,11 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from giantstep.quadrature.gauss import evenly_cut, legendre
+from derive.language.catalogue import lookup
+from derive.language.grammar import parse
+from giantstep.quadrature.gauss import evenly_cut, gathered_nodes, legendre, with_places
 from giantstep.quadrature.interpolation import between, chebyshev_table, interpolated
+from giantstep.quadrature.kinks import has_root
 from giantstep.quadrature.mesh import Term
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import numpy_function
@@ -163,13 +166,25 @@ def _on_panels(
     """Averages and sizes on panels of a width in standard deviations, cut at breakpoints."""
     (function, of), deviation, centre = given, math.sqrt(variance), 0.5 * float(shifts.min() + shifts.max())
     reach = (float(shifts.max()) - centre) / deviation + _REACH + further
-    breaks = [(b - centre) / deviation for b in (*function_kernel(function).BREAKPOINTS, *_turns(function, deviation))]
-    edges = evenly_cut(reach, width, breaks)
-    points, weights = legendre(_ORDER)
-    half, middle = 0.5 * np.diff(edges)[:, None], 0.5 * (edges[:-1] + edges[1:])[:, None]
-    x, weight = (middle + half * points).ravel(), (half * weights).ravel() / math.sqrt(2.0 * math.pi)
-    value, slope = numpy_function(function)(centre + deviation * x)
-    return of(value, slope, x, weight, (shifts - centre) / deviation)
+    breaks = np.array([*function_kernel(function).BREAKPOINTS, *_turns(function, deviation)])
+    edges = evenly_cut(reach, width, ((breaks - centre) / deviation).tolist())
+    if _with_root(function):
+        inside = breaks[np.abs(breaks - centre) < reach * deviation]
+        z, weight = gathered_nodes(with_places(centre + deviation * edges, inside))
+        x, weight = (z - centre) / deviation, weight / deviation
+    else:
+        points, weights = legendre(_ORDER)
+        half, middle = 0.5 * np.diff(edges)[:, None], 0.5 * (edges[:-1] + edges[1:])[:, None]
+        x, weight = (middle + half * points).ravel(), (half * weights).ravel()
+        z = centre + deviation * x
+    value, slope = numpy_function(function)(z)
+    return of(value, slope, x, weight / math.sqrt(2.0 * math.pi), (shifts - centre) / deviation)
+
+
+@lru_cache(maxsize=64)
+def _with_root(function: str) -> bool:
+    """Whether slopes of a function may be infinite, beside a root: nodes are gathered there."""
+    return has_root(parse(lookup(function).expression))
 
 
 @lru_cache(maxsize=256)
@@ -211,10 +226,10 @@ def _hermite_averages(
 def _slope_averages(value: Array, slope: Array, x: Array, weight: Array, places: Array) -> tuple[Array, Array]:
     """E f, E f', E g f', E f'^2: [4, N]."""
     columns = np.array([value, slope, x * slope, slope * slope])
-    both = np.concatenate([columns, columns * columns]) * weight
-    found, squares = np.split((_normal_density(x, places) @ both.T).T, 2)
+    both = np.concatenate([columns, np.abs(columns)]) * weight  # of squares there may be no average
+    found, sizes = np.split((_normal_density(x, places) @ both.T).T, 2)
     found = np.array([found[0], found[1], found[2] - places * found[1], found[3]])
-    return found, np.sqrt(squares.max(axis=1))
+    return found, sizes.max(axis=1)
 
 
 def _rest_averages(

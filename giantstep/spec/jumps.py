@@ -14,6 +14,7 @@ Array = NDArray[np.float64]
 Jump = tuple[float, float, float]  # place, value before, value after
 
 _GAPS = np.array([2.0**-20, 2.0**-30])
+_ROUNDED = 2.0**-48
 _PARTS = 8  # of an interval, and how often the one that changes most is divided again
 _ROUNDS = 10
 _STEEP = 3.0  # times the change of a neighbour: where a jump is looked for
@@ -29,7 +30,10 @@ def jumps(text: str) -> tuple[Jump, ...]:
         gaps = (1.0 + abs(place)) * _GAPS
         before, after = function(place - gaps), function(place + gaps)
         wide, narrow = np.abs(after - before)
-        if narrow > 0.5 * wide > 0.0:  # the difference of a continuous function shrinks with the gap
+        # the difference of a continuous function shrinks with the gap, but for rounding of values and of the place
+        slope = max(np.ptp(before), np.ptp(after)) / (gaps[0] - gaps[1])
+        rounding = _ROUNDED * (np.abs([before, after]).max() + slope * abs(place))
+        if narrow > max(0.5 * wide, rounding):
             found.append((float(place), float(before[1]), float(after[1])))
     return tuple(found)
 

@@ -116,6 +116,11 @@ def _exact(centre: Block, order: int) -> list[Any] | None:
     return polynomial_averages(centre.term.function, centre.variance, mpmath.mpf(centre.term.offset), order)
 
 
+def is_no_mean(block: Block, column: Column) -> bool:
+    """Whether the mean of a block without a spike, a number, is one that counts as none."""
+    return abs(float(sum(column.values()))) < NO_MEAN * typical_of(block)
+
+
 def typical_of(block: Block) -> float:
     """A size of the function of a block where it is averaged."""
     around = np.arange(-1, 2)

@@ -43,15 +43,17 @@ def blocks_of(features: Features) -> tuple[Block, ...]:
     """The blocks; loadings and variance follow from the readout values to all digits where these are what is given."""
     with mpmath.workdps(DIGITS):
         variance = None if features.loadings is not None else _variance_by_value(features.model)
+        given_variances = features.model.spike is not None and isinstance(features.model.spike.bulk_variance, tuple)
         spike, given = features.spike, features.model.network.readout.values
         # the loading alone does not tell values apart where there is no spike; polynomials of a limit are more blocks
         values = {(u * spike.strength, c): u for u, c in zip(given, spike.bulk_variance, strict=False)}
         found = []
         for number, term in enumerate(features.blocks):
             value = values.get((term.scale, term.variance))
-            if value is not None and variance is not None:
+            if value is not None and (variance is not None or given_variances):
                 u = mpmath.mpf(value)
-                found.append(Block(term, (u * mpmath.mpf(spike.strength),), mpmath.mpf(variance(u)), True, u))
+                c = mpmath.mpf(term.variance if variance is None else variance(u))
+                found.append(Block(term, (u * mpmath.mpf(spike.strength),), c, True, u))
                 continue
             row = (term.scale,) if features.loadings is None else features.loadings[number]
             found.append(Block(term, tuple(mpmath.mpf(x) for x in row), mpmath.mpf(term.variance), False))
@@ -64,8 +66,9 @@ def may_hide_directions(blocks: Sequence[Block]) -> bool:
 
     Of n blocks that differ by e in loadings, bias and deviation of the rest of the features one is e^(n - 1).
     """
-    rows = np.array([[*map(float, block.loadings), block.term.offset] for block in blocks])
-    variance = np.array([float(block.variance) for block in blocks])
+    moving = [block for block in blocks if any(block.loadings)]  # the means of others are constants, one function
+    rows = np.array([[*map(float, block.loadings), block.term.offset] for block in moving])
+    variance = np.array([float(block.variance) for block in moving])
     for row, here in zip(rows, variance, strict=True):
         wider = (variance - here) ** 2 / here
         apart = [np.sqrt(((side * rows - row) ** 2).sum(axis=1) + wider) for side in _sides(blocks[0])]
@@ -82,9 +85,9 @@ def nearly_one(blocks: Sequence[Block], together: Sequence[Sequence[int]]) -> bo
     """
     with mpmath.workdps(DIGITS):
         for pair in combinations(range(len(blocks)), 2):
-            if any(set(pair) <= set(places) for places in together):
-                continue
             one, other = (blocks[b] for b in pair)
+            if any(set(pair) <= set(places) for places in together) or not any((*one.loadings, *other.loadings)):
+                continue
             rows = [(*block.loadings, mpmath.mpf(block.term.offset)) for block in (one, other)]
             for side in _sides(one):
                 apart = max(abs(side * x - y) for x, y in zip(*rows, strict=True))

@@ -32,6 +32,7 @@ from giantstep.system.graded_averages import (
     averages,
     expansion_of,
     has_all_digits,
+    is_no_mean,
     rounded_like,
     sizes_of,
     to_many_digits,
@@ -191,6 +192,8 @@ def _columns(
         if not any(centre.loadings):
             here = {c: with_numbers(column, centre, order + 2, off.get(centre, ())) for c, column in here.items()}
             sizes = np.ones(1)
+        if kind != "slope" and not any(blocks[b].loadings) and is_no_mean(blocks[b], here[b]):
+            here[b] = {}
         columns |= here
     return columns, sizes
 

@@ -93,3 +93,75 @@ def test_a_mean_of_rounded_constants_counts_as_none() -> None:
     without = solve(model(0.0)).test_error
     assert without == pytest.approx(solve(model(0.0), dimension=10**8).test_error, rel=1e-8)
     assert solve(model(1e-16)).test_error == pytest.approx(solve(model(1e-9)).test_error, rel=1e-8)
+
+
+@pytest.mark.parametrize("activation", ["selu", "cos(z)-0.6065306597126334", "z**2/3-0.3333333333333333"])
+def test_a_mean_that_is_none_is_so_however_variances_are_told(activation: str) -> None:
+    """At a variance of one for a value of zero, beside another of 1.2, by one number or by a list."""
+    errors = [
+        solve(
+            Model.from_dict(
+                {
+                    "network": {"activation": activation, "width": 0.8, "readout": {"values": [1.0, 0.0]}},
+                    "spike": {"strength": 1.5, "alignment": 0.8, "bulk_variance": told},
+                    "target": {"link": "z+He(2,z)/2+He(3,z)/5+1"},
+                    "fit": {"samples": 2.0, "ridge": 0.1},
+                }
+            )
+        ).test_error
+        for told in (1.2, [1.2, 1.0])
+    ]
+    assert errors[0] == pytest.approx(errors[1], rel=1e-12, abs=0.0)
+
+
+def test_a_mean_that_is_none_after_a_step_is_none_in_large_dimensions() -> None:
+    model = Model.from_dict(
+        {
+            "network": {"activation": "selu", "width": 0.8, "readout": {"values": [1.0, 0.5, 0.0]}},
+            "step": {"samples": 2.0, "learning_rate": 0.7},
+            "target": {"link": "z+He(2,z)/2+He(3,z)/5+1"},
+            "fit": {"samples": 2.0, "ridge": 0.1},
+        }
+    )
+    assert solve(model).test_error == pytest.approx(solve(model, dimension=10**12).test_error, rel=1e-9, abs=0.0)
+
+
+def test_variances_that_are_listed_are_what_is_given() -> None:
+    """Three biases, two of them 1e-13 apart: the third direction is 1e-16 of the features, and counts. The number is
+    from another solver in 60 digits.
+    """
+    gap, listed = 2.0**-42, ("0x1.e095c6b9ab287p+0", "0x1.e095c6b9abe6cp+0", "0x1.e0b2edfdfa125p+0")
+    model = Model.from_dict(
+        {
+            "network": {
+                "activation": "relu(z+1/2)**2",
+                "width": 0.8,
+                "readout": {"values": [0.5, 0.5 + gap, 0.5], "biases": [0.25, 0.25 + gap / 2.0, 0.25 + 2.0**-10]},
+            },
+            "spike": {
+                "strength": 1.8461182507961578,
+                "alignment": 0.7235881858416574,
+                "bulk_variance": [float.fromhex(c) for c in listed],
+            },
+            "target": {"link": "z+He(2,z)/2+He(3,z)/5+1"},
+            "fit": {"samples": 2.0, "ridge": 0.1},
+        }
+    )
+    assert solve(model).test_error == pytest.approx(1.27733781377707, rel=1e-11, abs=0.0)
+
+
+def test_values_of_zero_have_one_mean_feature_together() -> None:
+    """After a step neurons of no readout have constant means, one function, however close their biases are."""
+    errors = []
+    for gap in (2.0**-16, 2.0**-20):
+        readout = {"values": [1.0, 0.0, 0.0, 0.0], "biases": [0.0, -gap, 0.0, gap]}
+        model = Model.from_dict(
+            {
+                "network": {"activation": "relu", "width": 0.8, "readout": readout},
+                "step": {"samples": 2.0, "learning_rate": 0.7},
+                "target": {"link": "z+He(2,z)/2+He(3,z)/5+1"},
+                "fit": {"samples": 2.0, "ridge": 0.1},
+            }
+        )
+        errors.append(solve(model).test_error)
+    assert errors[0] == pytest.approx(errors[1], rel=1e-7)
