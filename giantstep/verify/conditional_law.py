@@ -21,7 +21,7 @@ from giantstep.spec.target_channel import Channel
 from giantstep.verify.drawn_labels import drawn
 from giantstep.verify.interpreter import NotEvaluable
 from giantstep.verify.kinks import kinks_of, nested_nodes
-from giantstep.verify.lambdified import Function, numpy_of
+from giantstep.verify.lambdified import Function, numpy_of, without_overflow
 from giantstep.verify.link_directions import known_directions
 from giantstep.verify.quadrature import REACH, density, normal_nodes
 from giantstep.verify.smooth_panels import smooth_panels
@@ -39,7 +39,7 @@ _ROUNDING = 32.0 * float(np.finfo(float).eps)  # of a sum over nodes, relative t
 @lru_cache(maxsize=64)
 def _scalar(text: str) -> tuple[Function, tuple[float, ...]]:
     found = scalar_function(text)
-    return numpy_of(found.expr, (found.z,)), tuple(float(b) for b in found.breakpoints)
+    return numpy_of(without_overflow(found.expr), (found.z,)), tuple(float(b) for b in found.breakpoints)
 
 
 @lru_cache(maxsize=64)
@@ -58,7 +58,7 @@ def _narrow(text: str, shift: Array, root: float) -> Array:
 def _slope(text: str) -> Function:
     """The derivative of an activation between its kinks."""
     found = scalar_function(text)
-    pieces = [numpy_of(sp.diff(piece, found.z), (found.z,)) for _, _, piece in found.pieces]
+    pieces = [numpy_of(sp.diff(without_overflow(piece), found.z), (found.z,)) for _, _, piece in found.pieces]
     edges = np.array([float(b) for b in found.breakpoints])
 
     def slope(x: Array) -> Array:
@@ -71,7 +71,7 @@ def _slope(text: str) -> Function:
 def link_function(text: str) -> Function:
     """The link as a function of its indices."""
     found = index_function(text)
-    return numpy_of(found.expr, found.variables)
+    return numpy_of(without_overflow(found.expr), found.variables)
 
 
 @lru_cache(maxsize=64)

@@ -34,6 +34,13 @@ class LogCosh(sp.Function):  # type: ignore[misc]
         return sp.tanh(self.args[0])
 
 
+def without_overflow(expression: sp.Expr) -> sp.Expr:
+    """The same with logarithms and inverses of sums of exponentials by name: these overflow where it does not."""
+    of = sp.Wild("of")
+    found = expression.replace(sp.log(1 + sp.exp(of)), Softplus(of)).replace(sp.log(sp.cosh(of)), LogCosh(of))
+    return found.replace(1 / (1 + sp.exp(of)), Logistic(-of))
+
+
 def numpy_of(expression: Any, arguments: Sequence[sp.Symbol]) -> Function:
     """A SymPy expression as a NumPy function that keeps the shape of its first argument."""
     own = {

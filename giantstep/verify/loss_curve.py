@@ -12,7 +12,7 @@ import sympy as sp
 from derive.language.loss_catalogue import LossEntry
 from derive.loss.loss import LossAnalysis, U, Y, analyse_loss, edge_slopes, loss_of_entry
 from giantstep.spec.fit_loss import FitLoss
-from giantstep.verify.lambdified import Function, LogCosh, Softplus, numpy_of
+from giantstep.verify.lambdified import Function, numpy_of, without_overflow
 
 Array = np.ndarray
 Numbers = tuple[tuple[str, float], ...]
@@ -227,6 +227,4 @@ def _stable(piece: sp.Expr) -> sp.Expr:
     """A piece without terms that cancel or overflow: polynomials in factors, logarithms of exponentials by name."""
     if piece.is_polynomial(U):
         return sp.factor(piece)
-    of = sp.Wild("of")
-    found = piece.replace(sp.log(1 + sp.exp(of)), Softplus(of))
-    return found.replace(sp.log(sp.cosh(of)), LogCosh(of))
+    return without_overflow(piece)
