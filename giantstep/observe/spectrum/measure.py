@@ -22,6 +22,14 @@ _TO_LEGENDRE = legendre_coefficients(ORDER)
 _FINEST = 14
 
 
+class Lost(NotConverged):
+    """A solution cannot be followed along the axis to a place: there may be a gap."""
+
+    def __init__(self, message: str, hint: str, x: float) -> None:
+        super().__init__(message, hint)
+        self.x = x
+
+
 @dataclass(frozen=True)
 class Coordinate:
     """theta in [0, pi] for x in an interval: log x (from an end at zero: down to a floor) is taken along a cosine, so
@@ -56,6 +64,13 @@ class Bulk:
     edges: Array = field(repr=False)
     coefficients: Array = field(repr=False)
     states: tuple[State, ...] = field(repr=False)
+
+    @property
+    def middles(self) -> tuple[State, ...]:
+        """A solution next to the middle of every panel."""
+        x = np.array([state.z.real for state in self.states])
+        middle = self.coordinate.x(0.5 * (self.edges[1:] + self.edges[:-1]))
+        return tuple(self.states[np.argmin(np.abs(np.log(x / each)))] for each in middle)
 
     @cached_property
     def mass(self) -> float:
@@ -121,7 +136,10 @@ def _values(response: Response, coordinate: Coordinate, thetas: Array, known: li
     values = np.zeros(len(thetas))
     slopes = coordinate.slope(thetas)
     for number, x in enumerate(coordinate.x(thetas).tolist()):
-        state = at(response, known, x)
+        try:
+            state = at(response, known, x)
+        except NotConverged as error:
+            raise Lost(error.message, error.hint, x) from error
         known.append(state)
         values[number] = state.density * slopes[number]
     return values

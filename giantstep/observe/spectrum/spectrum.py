@@ -12,11 +12,22 @@ from giantstep.law.intermediate_steps import is_intermediate
 from giantstep.law.spike import SpikeParameters
 from giantstep.observe.baselines import random_features
 from giantstep.observe.finite_system import checked_simulation
-from giantstep.observe.spectrum.measure import Bulk, at, bulk
+from giantstep.observe.spectrum.measure import Bulk, Lost, at, bulk
 from giantstep.observe.spectrum.outliers import growing, next_to_edge, outliers
 from giantstep.observe.spectrum.response import Response, State, follow
 from giantstep.observe.spectrum.simulated import Eigenvalues, simulated_eigenvalues
-from giantstep.observe.spectrum.support import Edge, Scan, contour_mass, inside, intervals, mass_at_zero, scan
+from giantstep.observe.spectrum.support import (
+    Edge,
+    Scan,
+    contour_mass,
+    inside,
+    intervals,
+    limit_below,
+    mass_at_zero,
+    scan,
+    with_gaps,
+    with_states,
+)
 from giantstep.simulate.system import SystemKind
 from giantstep.spec.bars import GivenMessages, messages_of
 from giantstep.spec.counts import checked_dimension
@@ -37,6 +48,7 @@ _ANGLES = (0.1, 0.04, 0.015)
 _FLOOR = 1e-14  # relative to the mean eigenvalue
 _TOLERANCE = 1e-9
 _SAMPLED = 240
+_GAPS = 8  # rounds in which some are found
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -200,8 +212,7 @@ def _resolved(response: Response, fades: bool) -> tuple[Scan, tuple[Bulk, ...], 
     """
     total, allowed = 0.0, _OF_NOISE if fades else MASS
     for angle in _ANGLES:
-        found = scan(response, angle)
-        bulks = tuple(bulk(response, part, _floor(response, found), _TOLERANCE) for part in intervals(response, found))
+        found, bulks = _without_gaps(response, scan(response, angle))
         below = contour_mass(response, _lowest(response, found, bulks)) - mass_at_zero(response)
         total = mass_at_zero(response) + below + sum(part.mass for part in bulks)
         if abs(total - 1.0) < allowed and below > -MASS:
@@ -213,6 +224,26 @@ def _resolved(response: Response, fades: bool) -> tuple[Scan, tuple[Bulk, ...], 
             'lower target.noise or step.learning_rate, or use step.bulk = "isotropic"',
         )
     raise NotConverged(missed, "lower the spike strength, or move away from fit.samples = network.width")
+
+
+def _without_gaps(response: Response, found: Scan) -> tuple[Scan, tuple[Bulk, ...]]:
+    """Intervals of the support whose densities are limits from above the axis, with a scan that sees the gaps between
+    them.
+    """
+    for _ in range(_GAPS):
+        try:
+            bulks = tuple(
+                bulk(response, part, _floor(response, found), _TOLERANCE) for part in intervals(response, found)
+            )
+            more = with_gaps(response, found, [part.middles for part in bulks])
+        except Lost as lost:
+            more = with_states(found, [limit_below(response, found, lost.x)])
+        if more is None:
+            return found, bulks
+        found = more
+    raise NotConverged(
+        "the support of the spectrum has more gaps than are looked for, or is not found", "change the model slightly"
+    )
 
 
 def _without_end(bulks: tuple[Bulk, ...]) -> tuple[Bulk, ...]:

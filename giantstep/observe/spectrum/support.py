@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cmath
 import math
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -24,6 +25,7 @@ _TRIES, _PATIENCE = 12, 100  # steps of a continuation
 _AT_ZERO = 1e-10  # relative to the mean eigenvalue: a support that ends below reaches zero as far as numbers tell
 _ROUNDED = 1e-11  # relative to the mean eigenvalue: a solution may be lost in rounding below
 _LOWEST = 1e-15  # relative to the mean eigenvalue: what lies below, rounding hides in any matrix
+_SAME = 1e-6  # relative difference of Stieltjes transforms of one solution
 _EXHAUSTED = 1e-9  # mass left between zero and the lowest x of a scan
 
 
@@ -112,7 +114,9 @@ def _below(response: Response, state: State, neighbour: State | None) -> State:
     x = complex(abs(state.z))
     if neighbour is not None and inside(neighbour):
         with suppress(NotConverged):
-            return follow(response, neighbour, x, most=_TRIES)
+            found = follow(response, neighbour, x, most=_TRIES)
+            if _is_below(response, found, state):
+                return found
     else:
         with suppress(NotConverged):
             state = follow(response, state, x * cmath.exp(1j * _LOW_ANGLE), most=_PATIENCE)
@@ -125,6 +129,55 @@ def _below(response: Response, state: State, neighbour: State | None) -> State:
         if neighbour is not None and neighbour.density * neighbour.z.real > _SOLID:
             raise
     return _empty(state, x)
+
+
+def _is_below(response: Response, found: State, above: State) -> bool:
+    """Whether a solution on the axis is the limit of that above it: beyond an edge that was passed along the axis
+    others go on.
+    """
+    try:
+        upwards = follow(response, found, above.z, most=_TRIES)
+    except NotConverged:
+        return False
+    return abs(upwards.stieltjes - above.stieltjes) <= _SAME * abs(above.stieltjes)
+
+
+def with_gaps(response: Response, found: Scan, on_panels: Sequence[Sequence[State]]) -> Scan | None:
+    """A scan with solutions on the axis in gaps that it has passed over; None where there are none.
+
+    on_panels: solutions on the panels of every interval, in order of x, of which some may lie in a gap, and others not
+    be the limit from above. Raises NotConverged.
+    """
+    missed: list[State] = []
+    for states in on_panels:
+        solid = [number for number, state in enumerate(states) if inside(state)]
+        for number, state in enumerate(states):
+            below = _limit(response, found, state)
+            if below is not state or not inside(state) and solid[0] < number < solid[-1]:
+                missed.append(below)
+    return with_states(found, missed) if missed else None
+
+
+def limit_below(response: Response, found: Scan, x: float) -> State:
+    """The solution on the axis, as the limit from above. Raises NotConverged."""
+    return _below(response, _above(response, found, x), None)
+
+
+def with_states(found: Scan, states: Sequence[State]) -> Scan:
+    """A scan with further solutions on the axis."""
+    return replace(found, on_axis=tuple(sorted((*found.on_axis, *states), key=lambda state: -state.z.real)))
+
+
+def _limit(response: Response, found: Scan, state: State) -> State:
+    """A solution on the axis, or another that is the limit from above where it is none. Raises NotConverged."""
+    above = _above(response, found, state.z.real)
+    return state if _is_below(response, state, above) else _below(response, above, None)
+
+
+def _above(response: Response, found: Scan, x: float) -> State:
+    """The solution on the ray of a scan above a place on the axis."""
+    nearest = min(found.above, key=lambda above: abs(math.log(abs(above.z) / x)))
+    return follow(response, nearest, x * nearest.z / abs(nearest.z))
 
 
 def _empty(state: State, x: complex) -> State:
