@@ -20,6 +20,7 @@ from giantstep.system.problem import Features
 
 _LOST, _SAME = 1e-9, 1e-13  # of features: what is a combination too few digits are left of; blocks that are one
 _NEARLY = 1e-11  # loadings and biases whose features may be the same but for rounding
+SURE = 1e-6  # what rounded loadings have to differ by: the direction of the difference has ten digits then
 DIGITS = 300  # differences of 1e-13, a few times nested, in features of strength 1e-12, to a high power
 
 
@@ -80,8 +81,9 @@ def may_hide_directions(blocks: Sequence[Block]) -> bool:
 
 
 def nearly_one(blocks: Sequence[Block], together: Sequence[Sequence[int]]) -> bool:
-    """Whether two blocks, or one and a mirror image, differ by so little that rounding may make their features one;
-    together: places of blocks whose expansions tell them apart.
+    """Whether two blocks, or one and a mirror image, differ by so little that rounding may make their features one, or
+    decide how they differ where their loadings are rounded; together: places of blocks whose expansions tell them
+    apart.
     """
     with mpmath.workdps(DIGITS):
         for pair in combinations(range(len(blocks)), 2):
@@ -90,8 +92,8 @@ def nearly_one(blocks: Sequence[Block], together: Sequence[Sequence[int]]) -> bo
                 continue
             rows = [(*block.loadings, mpmath.mpf(block.term.offset)) for block in (one, other)]
             for side in _sides(one):
-                apart = max(abs(side * x - y) for x, y in zip(*rows, strict=True))
-                if 0.0 < float(apart) < _NEARLY:
+                apart = float(max(abs(side * x - y) for x, y in zip(*rows, strict=True)))
+                if 0.0 < apart < _NEARLY if one.exact and other.exact else _SAME < apart < SURE:
                     return True
     return False
 

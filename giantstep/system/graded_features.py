@@ -39,7 +39,7 @@ from giantstep.system.graded_averages import (
     typical_of,
     with_numbers,
 )
-from giantstep.system.graded_blocks import DIGITS, Block, blocks_of, told_apart_by_rounding
+from giantstep.system.graded_blocks import DIGITS, SURE, Block, blocks_of, told_apart_by_rounding
 from giantstep.system.graded_elimination import Column, Row, eliminated, norm_of_powers, rewritten
 from giantstep.system.graded_series import series_at
 from giantstep.system.polynomial_averages import degree_of
@@ -52,7 +52,6 @@ Kind = Literal["mean", "slope", "seen", "seen and norms"]
 _RADIUS, _RADIUS_OF_SEVERAL = 0.5, 0.1  # of a cluster: the expansion converges like its powers
 _RESOLVED, _FIRST = 1e-18, 4
 _USUAL = 31  # order of averages that expansions seldom go beyond
-_SURE = 1e-6  # what rounded loadings have to differ by: the direction of the difference has ten digits then
 _DEPENDENT, _ORDER_ONE, _MOST_ROWS = 1e-14, 10.0, 60
 _FARTHEST = 7.0  # kappa where functions are compared
 _ROUNDINGS, _DRAWS = 64.0 * 2.0**-53, 4  # what loadings and variances that are rounded may be off by; tries of it
@@ -144,7 +143,7 @@ def _apart(block: Block, centre: Block) -> float:
 def _require_digits(blocks: Sequence[Block], near: dict[int, Block]) -> None:
     """Raise NotConverged where blocks are told apart by numbers that are rounded themselves."""
     for b, centre in near.items():
-        if blocks[b] is not centre and not blocks[b].exact and 0.0 < _apart(blocks[b], centre) < _SURE:
+        if blocks[b] is not centre and not blocks[b].exact and 0.0 < _apart(blocks[b], centre) < SURE:
             raise told_apart_by_rounding()
 
 

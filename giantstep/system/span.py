@@ -201,7 +201,9 @@ def _of_many_digits(features: Features, rounded: Span) -> Span:
     from giantstep.system.graded_blocks import blocks_of, may_hide_directions, nearly_one, told_apart_by_rounding
 
     blocks = blocks_of(features)
-    exact = all(block.exact for block in blocks)
+    exact, together = all(block.exact for block in blocks), [cluster.columns for cluster in rounded.clusters]
+    if not exact and nearly_one(blocks, together):
+        raise told_apart_by_rounding()
     directions = min(len(blocks), len(features.overlaps[0]) + len(features.model.steps))
     fewer = rounded.rank < len(blocks) or not exact and len(features.overlaps) < directions
     kappa, weight, mu0, sizes = _features(features.blocks, features.loadings, features.link)
@@ -213,7 +215,7 @@ def _of_many_digits(features: Features, rounded: Span) -> Span:
     if found is None:
         if fewer and (rounded.dropped > 0.0 or not exact) and may_hide_directions(blocks):
             raise told_apart_by_rounding()
-        if exact and fewer and nearly_one(blocks, [cluster.columns for cluster in rounded.clusters]):
+        if exact and fewer and nearly_one(blocks, together):
             raise told_apart_by_rounding()
         return rounded
     rank, count = found.coordinates.shape

@@ -10,7 +10,7 @@ import pytest
 from scipy.special import roots_hermitenorm
 
 import giantstep as gs
-from giantstep.spec.errors import BadInput
+from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.verify.run import exact_checks
 
 Array = np.ndarray
@@ -175,3 +175,21 @@ def test_checks_hold() -> None:
 def test_what_biases_do_not_go_with(change: dict[str, Any], words: str) -> None:
     with pytest.raises(BadInput, match=words):
         model("tanh").replace(change)
+
+
+@pytest.mark.parametrize("steps", [1, 2])
+@pytest.mark.parametrize("gap", [2.0**-24, 2.0**-34, 2.0**-40])
+def test_blocks_that_rounding_of_their_loadings_tells_apart_are_refused(steps: int, gap: float) -> None:
+    """Loadings after steps of blocks with biases are known to 1e-11: what is left of a difference of 1e-10 is rounding,
+    and a direction of it was dropped (1.5854 was told, where gaps of 1e-6 and more have 1.59986).
+    """
+    step = {"samples": 2.0, "learning_rate": 0.7}
+    given = {
+        "network": {"activation": "hard_tanh", "width": 0.8, "readout": {"values": [1.0, 1.0], "biases": [0.25, 0.3]}},
+        "step": [step] * steps,
+        "target": {"link": "z+He(2,z)/2+He(3,z)/5+1"},
+        "fit": {"samples": 2.0, "ridge": 0.1},
+    }
+    model = gs.Model.from_dict(given).replace({"network.readout.biases": [0.25, 0.25 + gap]})
+    with pytest.raises(NotConverged, match="differ by little more than rounding"):
+        gs.solve(model)
