@@ -8,6 +8,7 @@ integrated one t inside the other by adaptive panels between the kinks.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -74,12 +75,16 @@ def moments_given_kappa(
     if settled is not None:
         mean, linear, square = _straight(link, gamma, lower, kappa, settled.finer(finer, rough))
     elif adaptive or len(lower) > _BY_NODES:
-        mean, linear, square = _adaptive(link, gamma, lower, kappa, rough)
+        mean, linear, square = _joined(_adaptive(link, gamma, lower, part, rough) for part in _parts(kappa))
     else:
         halvings = finer if finer < 0 else max(finer, _halvings(link, rows_of(gamma), probit))
-        parts = [_from_nodes(link, gamma, lower, part, halvings, rough) for part in _parts(kappa)]
-        mean, linear, square = (np.concatenate(each) for each in zip(*parts, strict=True))
+        mean, linear, square = _joined(_from_nodes(link, gamma, lower, part, halvings, rough) for part in _parts(kappa))
     return LabelMoments(mean, linear @ noisy.carry.T, square)
+
+
+def _joined(parts: Iterable[tuple[Array, Array, Array]]) -> tuple[Array, ...]:
+    """Moments of points that were handled in parts."""
+    return tuple(np.concatenate(each) for each in zip(*parts, strict=True))
 
 
 def _parts(kappa: Array) -> list[Array]:

@@ -145,9 +145,7 @@ def tune(
         points = search.refined_points(search.starts(before))
     best = min(points, key=lambda found: found.value, default=None)
     if best is None:
-        raise NotConverged(
-            f"no minimum over {', '.join(keys)} could be refined", "narrow the range around values that are solved"
-        )
+        raise search.unrefined()
     return search.report(best, before)
 
 
@@ -251,6 +249,13 @@ class _Search:
         told = f"nothing could be solved on a grid over {', '.join(self.keys)}: {self.refusal.message}"
         return type(self.refusal)(told, self.refusal.hint)
 
+    def unrefined(self) -> NotConverged:
+        """Why no minimum of the grid is reported, whose points are solved to fewer digits."""
+        told = f"no minimum over {', '.join(self.keys)} could be refined"
+        if self.refusal is None:
+            return NotConverged(told, "narrow the range around values that are solved")
+        return NotConverged(f"{told}: {self.refusal.message}", self.refusal.hint)
+
     def refined(self, start: Array) -> Point | None:
         """The best certified point of a quasi-Newton search from a start; None where there is none."""
         self.seen = []
@@ -269,7 +274,8 @@ class _Search:
         self.solves += 1
         try:
             found = self.objective.point(self.at(logs), self.keys, self.accuracy, self.last)
-        except (BadInput, NotConverged):
+        except (BadInput, NotConverged) as error:
+            self.refusal = self.refusal or error
             worst = max((abs(each.value) for each in self.seen), default=1.0)
             return 10.0 * worst + 1.0, np.zeros(len(self.keys))
         self.last = found.result

@@ -9,6 +9,7 @@ import numpy as np
 
 from giantstep.law.kind import is_closed
 from giantstep.law.spike import SpikeParameters, rank_of
+from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Model
 from giantstep.system.evidence import conditions, leaves_nothing, training_loss
 from giantstep.system.first_compilation import compile_first
@@ -30,10 +31,15 @@ def parameter_keys(model: Model) -> tuple[str, ...]:
 
 
 def goes_together(model: Model, dimension: int | None = None) -> bool:
-    """Whether the solver takes many points of a model at a time."""
-    if dimension is not None and dimension > _LARGE or model.network.readout.continuous:
+    """Whether the solver takes many points of a model at a time; not where its rows after the steps are not known, as
+    those of other points may be.
+    """
+    if dimension is not None and dimension > _LARGE or model.network.readout.continuous or not is_closed(model):
         return False
-    return is_closed(model) and rank_of(model) == 1 and (model.spike is None or model.spike.loadings is None)
+    try:
+        return rank_of(model) == 1 and (model.spike is None or model.spike.loadings is None)
+    except NotConverged:
+        return False
 
 
 @dataclass(frozen=True)

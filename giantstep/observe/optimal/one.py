@@ -26,7 +26,9 @@ from giantstep.spec.kernels import function_kernel
 from giantstep.spec.model import Target
 
 Array = np.ndarray
-_KAPPA, _WIDTH, _ORDER = 7.5, 2.5, 12  # reach, first panels and nodes of kappa
+_WIDTH, _ORDER = 2.5, 12  # first panels and nodes of kappa
+# where kappa may end, and what is nothing beyond: of links that do not grow, or as z does, the first is enough
+_FURTHER, _NOTHING = (7.5, 9.0, 11.0, 13.5, 17.0, 22.0, 30.0), 1e-9
 # first step of kappa over the width of t there, and at most; the least width with even steps, and the change by half of
 # a step at which its square is left
 _EVEN, _WIDEST, _WIDE, _SQUARED, _HALVINGS = 1.2, 0.6, 0.15, 1e-6, 6
@@ -96,7 +98,7 @@ class _Rule:
 
     breaks: kinks and jumps; even: whether averages do not change with the sign of kappa; varies: the first step in
     values of the link; cut: width of the first panels of kappa; finer: how many times more nodes of u there are; power:
-    of the distance from breaks in which the link is smooth.
+    of the distance from breaks in which the link is smooth; far: where kappa ends, u a bit further out.
     """
 
     link: str
@@ -109,6 +111,17 @@ class _Rule:
     cut: float
     finer: float
     power: int
+    far: float
+
+    @property
+    def reach(self) -> float:
+        """Where u ends."""
+        return max(_REACH, self.far)
+
+    @property
+    def rare(self) -> float:
+        """Weight of a node of u that does not count."""
+        return _RARE * math.exp(0.5 * (_REACH**2 - self.reach**2))
 
     @classmethod
     def of(cls, target: Target, q: float, fineness: Fineness, noise: float) -> _Rule:
@@ -119,7 +132,8 @@ class _Rule:
         varies, cut = min(noise, _WIDTHS[1] * _deviation(link)), _WIDTH * KAPPA / fineness.kappa
         finer, power = math.sqrt(2.0) ** fineness.labels, steepness(link)
         breaks = cuts_of(target) if power == 1 else function_kernel(link).BREAKPOINTS
-        return cls(link, math.sqrt(q), width, math.sqrt(rest) / width, tuple(breaks), even, varies, cut, finer, power)
+        seen, far = math.sqrt(rest) / width, _far(link, math.sqrt(1.0 + target.probit))
+        return cls(link, math.sqrt(q), width, seen, tuple(breaks), even, varies, cut, finer, power, far)
 
     def average(self, values: Values) -> float:
         """E of a function of kappa that is not negative."""
@@ -144,8 +158,8 @@ class _Rule:
     def _by_even_steps(self, values: Values) -> float:
         """The same by sums over even steps, which are halved until they settle."""
         first = min(_EVEN * self.width / self.gamma, _WIDEST) * self.cut / _WIDTH
-        count = math.ceil(_KAPPA / first)
-        step = _KAPPA / count
+        count = math.ceil(self.far / first)
+        step = self.far / count
         places = np.arange(0 if self.even else -count, count + 1) * step
         total = self._sum(values, places, step)
         for _ in range(_HALVINGS):
@@ -173,11 +187,11 @@ class _Rule:
 
     def _edges(self) -> Array:
         """Ends of the first panels of kappa."""
-        least = 0.0 if self.even else -_KAPPA
-        even = np.linspace(least, _KAPPA, math.ceil((_KAPPA - least) / self.cut) + 1)
+        least = 0.0 if self.even else -self.far
+        even = np.linspace(least, self.far, math.ceil((self.far - least) / self.cut) + 1)
         places = [(b + self.width * _AROUND) / self.gamma for b in self.breaks]
         found = np.unique(np.concatenate([even, *places]))
-        return found[(found >= least) & (found <= _KAPPA)]
+        return found[(found >= least) & (found <= self.far)]
 
     def _numbers(self, low: Array, high: Array) -> Array:
         """How many steps there are on each side of u = 0, for panels of kappa, on a ladder."""
@@ -186,7 +200,7 @@ class _Rule:
         slope = self._along_nodes(z, np.abs(numpy_function(self.link)(z)[1])).max(axis=(1, 2))
         rare = np.minimum(np.abs(low), np.abs(high)) * (low * high >= 0.0)
         step = self.varies / np.maximum(slope * self.width, 1e-300) / np.sqrt(np.maximum(1.0 - (rare / 7.0) ** 2, 0.15))
-        number = self.finer * _REACH / np.minimum(step, _STEP)
+        number = self.finer * self.reach / np.minimum(step, _STEP)
         found: Array = np.ceil(_LADDER ** np.ceil(np.log(number) / math.log(_LADDER))).astype(int)
         return found
 
@@ -194,7 +208,7 @@ class _Rule:
         """Slopes at z over the steps of nodes there."""
         if self.power == 1:
             return slope
-        away = np.min(np.abs(z[..., None] - np.array(self.breaks)), axis=-1) / (self.width * _REACH)
+        away = np.min(np.abs(z[..., None] - np.array(self.breaks)), axis=-1) / (self.width * self.reach)
         steps = np.minimum(self.power * away ** (1.0 - 1.0 / self.power), self.power)
         return np.asarray(np.where(away > 0.0, slope, 0.0) * steps)
 
@@ -203,20 +217,24 @@ class _Rule:
         if self.breaks:
             u, weight = self._between_breaks(kappa, number)
         else:
-            u = np.arange(-number, number + 1) * (_REACH / number)
-            weight = np.exp(-0.5 * u * u) * (_REACH / number / math.sqrt(2.0 * math.pi))
+            u = np.arange(-number, number + 1) * (self.reach / number)
+            weight = np.exp(-0.5 * u * u) * (self.reach / number / math.sqrt(2.0 * math.pi))
             u, weight = (np.broadcast_to(each, (len(kappa), len(u))) for each in (u, weight))
         label = numpy_values(self.link)(centre + self.width * u)
-        return Parts(u, np.where(weight > _RARE, weight, 0.0), label)
+        return Parts(u, np.where(weight > self.rare, weight, 0.0), label)
 
     def _between_breaks(self, kappa: Array, number: int) -> tuple[Array, Array]:
         """Panels of u that end at breaks."""
         places = (np.array(self.breaks) - self.gamma * kappa[:, None]) / self.width
         if self.power > 1:
-            return nodes_beside(places, _REACH, math.ceil(0.5 * self.power * number / _PANEL) + 1, _ORDER, self.power)
-        met = (np.abs(places) < _REACH).any(axis=0)
-        even = np.linspace(-_REACH, _REACH, math.ceil(2 * number / _PANEL) + 1)
-        edges = np.concatenate([np.tile(even, (len(kappa), 1)), np.clip(places[:, met], -_REACH, _REACH)], axis=1)
+            return nodes_beside(
+                places, self.reach, math.ceil(0.5 * self.power * number / _PANEL) + 1, _ORDER, self.power
+            )
+        met = (np.abs(places) < self.reach).any(axis=0)
+        even = np.linspace(-self.reach, self.reach, math.ceil(2 * number / _PANEL) + 1)
+        edges = np.concatenate(
+            [np.tile(even, (len(kappa), 1)), np.clip(places[:, met], -self.reach, self.reach)], axis=1
+        )
         edges.sort(axis=1)
         u, weight = normal_between(edges[:, :-1], edges[:, 1:], _ORDER)
         return u.reshape(len(kappa), -1), weight.reshape(len(kappa), -1)
@@ -229,6 +247,18 @@ def _is_even(link: str, odd: bool) -> bool:
     right, left = values(_PROBES), values(-_PROBES)
     size = 1e-13 * float(np.max(np.abs(right)))
     return bool(np.max(np.abs(right - left)) <= size or (odd and np.max(np.abs(right + left)) <= size))
+
+
+@lru_cache(maxsize=64)
+def _far(link: str, scale: float) -> float:
+    """Where kappa ends: the weight times the square of the link is nothing there."""
+    values, size = numpy_values(link), 1e-300 + _deviation(link) ** 2
+    for far in _FURTHER:
+        with np.errstate(over="ignore"):
+            ends = float(np.max(np.abs(values(scale * np.array([-far, far])))))
+        if far * math.exp(-0.5 * far * far) * ends * ends <= _NOTHING * size:
+            break
+    return far
 
 
 @lru_cache(maxsize=64)
