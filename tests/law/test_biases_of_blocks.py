@@ -193,3 +193,18 @@ def test_blocks_that_rounding_of_their_loadings_tells_apart_are_refused(steps: i
     model = gs.Model.from_dict(given).replace({"network.readout.biases": [0.25, 0.25 + gap]})
     with pytest.raises(NotConverged, match="differ by little more than rounding"):
         gs.solve(model)
+
+
+def test_three_blocks_are_told_apart_as_far_as_their_loadings_are_known() -> None:
+    """One combination is the square of what they differ by. The number is from another solver in 60 digits."""
+    given = {
+        "network": {"activation": "relu", "width": 0.8, "readout": {"values": [1.0] * 3, "biases": [0.25, 0.3, 0.2]}},
+        "step": {"samples": 2.0, "learning_rate": 0.7},
+        "target": {"link": "z+He(2,z)/2+He(3,z)/5+1"},
+        "fit": {"samples": 2.0, "ridge": 0.1},
+    }
+    model = gs.Model.from_dict(given)
+    near = model.replace({"network.readout.biases": [0.25, 0.26, 0.24]})
+    assert gs.solve(near).test_error == pytest.approx(1.0876058375188, rel=1e-11, abs=0.0)
+    with pytest.raises(NotConverged, match="differ by little more than rounding"):
+        gs.solve(model.replace({"network.readout.biases": [0.25, 0.25001, 0.24999]}))

@@ -252,3 +252,14 @@ def test_the_command_prints_and_draws(capsys: pytest.CaptureFixture[str], tmp_pa
     assert "learned exp(f)  target" in capsys.readouterr().out
     assert main(["learned", path, "--reach", "-1"]) == 2
     assert main(["learned", path, "--plot", "x.gif"]) == 2
+
+
+def test_many_places_are_no_reason_to_refuse_a_smooth_link() -> None:
+    tables = {
+        "network": {"activation": "tanh", "width": 1.0},
+        "target": {"link": "tanh(z1) + tanh(z2)", "noise": 0.05},
+        "step": {"samples": 4.0, "learning_rate": 1.0},
+        "fit": {"samples": 2.0, "ridge": 0.1},
+    }
+    few, many = (learned(gs.Model.from_dict(tables), at=np.linspace(-3.0, 3.0, n)) for n in (3, 401))
+    assert many.along_target.target[::200] == pytest.approx(few.along_target.target, rel=1e-9)

@@ -242,3 +242,16 @@ def test_the_likelier_label_is_averaged_in_parts(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(NotConverged, match=r"of target.link = '2\*z1\*z2' with target.channel = logit needs") as raised:
         least_error(target, known, Fineness(), True)
     assert "fit.loss=square for the least squared error" in raised.value.hint
+
+
+@pytest.mark.parametrize("samples", [6.0, 1e5])
+def test_counts_of_an_exponential_mean_have_a_closed_error(samples: float) -> None:
+    """E exp(2z) - E E[exp(z)|kappa]^2 = exp(2) - exp(1 + Q) for the overlap Q: far out most of it is decided."""
+    given = {
+        "network": {"activation": "tanh", "width": 1.0},
+        "target": {"link": "z", "channel": "poisson"},
+        "fit": {"samples": samples, "ridge": 0.1, "loss": "poisson"},
+    }
+    found = gs.optimal(gs.Model.from_dict(given)).to_dict()
+    known = math.exp(2.0) - math.exp(1.0 + float(found["overlap"]))
+    assert found["test_error"] == pytest.approx(known, rel=1e-10 + 1e-16 * math.exp(2.0) / known, abs=0.0)

@@ -125,3 +125,17 @@ def test_the_command_prints_and_writes_the_optimum(capsys: pytest.CaptureFixture
     assert main(["tune", EXAMPLE, *options]) == 0
     assert "gradient norm" in capsys.readouterr().out
     assert main(["tune", EXAMPLE, "--range", "fit.ridge"]) == 2
+
+
+def test_why_a_minimum_is_not_refined_is_told() -> None:
+    """The grid is solved to six digits; ten need more nodes of the label than there are."""
+    model = gs.Model.from_dict(
+        {
+            "network": {"activation": "gelu", "width": 1.0},
+            "target": {"link": "sqrt(z1**2 + z2**2)"},
+            "step": {"samples": 4.0, "learning_rate": 1.0},
+            "fit": {"samples": 2.0, "ridge": 0.1},
+        }
+    )
+    with pytest.raises(gs.NotConverged, match="could be refined: the label .* needs .* nodes"):
+        tune(model)

@@ -242,6 +242,16 @@ def test_a_changed_model_or_option_reuses_nothing(
     assert len(calls) == 2
 
 
+def test_a_first_point_without_known_rows_leaves_the_others() -> None:
+    """Where two steps on one batch have few samples, too many nodes are needed."""
+    step = {"samples": 0.01, "learning_rate": 1.0}
+    model = MODEL.replace({"step": [step, {**step, "batch": "same"}], "target.link": "He(3,z)/sqrt(6)"})
+    found = curve(model, "step.samples=0.01,4", baselines=False)
+    few, many = found["test_error"]
+    assert np.isnan(few) and 1.0 < many < 1.6
+    assert "too many nodes" in found["reason"][0]
+
+
 def test_finished_seeds_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     kept = tmp_path / "c.partial.jsonl"
     options: dict[str, Any] = {"simulate": True, "dimension": 30, "seeds": 4, "checkpoint": kept}
