@@ -1,12 +1,15 @@
-"""Outputs that hardly respond to the loss, beside a large ridge or of features that hardly vary."""
+"""Outputs that hardly respond to the loss, beside a large ridge, or more and more, at the interpolation peak."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
 from giantstep.system.problem import Problem
 
 _ACROSS = np.linspace(-3.0, 3.0, 13)  # kappa
+_PEAKED, _NEAR_PEAK = 1e2, 0.05  # a response beside a ridge that is small; samples beside width, in logarithms
 _SLIGHT = 1e-2  # a response, of which two digits are lost beside one
 
 
@@ -22,6 +25,20 @@ def slight_hint(problem: Problem) -> str:
     if response > _SLIGHT:
         return ""
     return (
-        f"lower fit.ridge: an output responds to a slope of the loss by {response:.0e} at most, and averages know what "
-        "varies so little to as many digits less"
+        "lower fit.ridge: the features are so small beside it that the data hardly move an output (by "
+        f"{response:.0e} of the slope of the loss at most), and as many digits are lost"
+    )
+
+
+def peak_hint(problem: Problem) -> str:
+    """What to try at the interpolation peak, where samples and width are nearly equal and labels are fitted exactly;
+    empty elsewhere.
+    """
+    samples, width, *_ = problem.parameters
+    away = abs(math.log(samples / width)) > _NEAR_PEAK or problem.model.fit.loss.form == "margin"
+    if away or largest_response(problem) < _PEAKED:
+        return ""
+    return (
+        "raise fit.ridge, or move away from fit.samples = network.width, where errors peak as the ridge vanishes and "
+        "the equations lose digits"
     )

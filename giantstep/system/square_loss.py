@@ -17,7 +17,7 @@ from giantstep.spec.errors import NotConverged
 from giantstep.system.kernels import system_kernel
 from giantstep.system.problem import Features, Parameters, Problem, Solution
 from giantstep.system.result import ORDER_PARAMETERS
-from giantstep.system.slight_response import slight_hint
+from giantstep.system.slight_response import peak_hint, slight_hint
 from giantstep.system.span import Span, span_of
 from giantstep.system.square_tables import FINER, Fineness, rows_of, solver_nodes
 from giantstep.system.state import SolvedPoints, run_points, slices_by_name
@@ -30,7 +30,6 @@ UNEXPLAINED = (
 RESIDUAL = 1e-10  # a solution with a larger residual is not reported
 ROUNDING = 1e-15  # of E y^2: what double precision leaves of a test error that is next to nothing
 _COLLINEAR = 1e-4  # what a mean feature has beside the others, of which rounding takes 1e-16
-_PEAKED, _NEAR_PEAK = 1e-2, 0.05  # ridge, and distance of samples and width in logarithms, of the interpolation peak
 _REFINED, _AT_ONCE, _ROUNDED = 8, 3, 1e-9  # how often at most, and an axis at once; of a whole number, rounding
 _HELD = 0.7  # of an error, what refining leaves where rounding holds it up
 _MEMORY = 1 << 27  # bytes of tables that are remembered
@@ -275,7 +274,6 @@ def _stalled(problem: Problem, block: int) -> str:
 
 def rounding_hint(problem: Problem) -> str:
     """What to try where the solution is lost in rounding: the cause that was measured, or that there is none."""
-    samples, width, ridge, *_ = problem.parameters
     if found := slight_hint(problem):
         return found
     span = span_of(problem)
@@ -284,9 +282,4 @@ def rounding_hint(problem: Problem) -> str:
             "give a dimension, or merge close readout values: the mean feature of one block has a share "
             f"{span.least:.0e} beside those of the others"
         )
-    if ridge < _PEAKED and abs(math.log(samples / width)) < _NEAR_PEAK:
-        return (
-            "raise fit.ridge, or move away from fit.samples = network.width, where errors peak as the ridge vanishes "
-            "and the equations lose digits"
-        )
-    return UNEXPLAINED
+    return peak_hint(problem) or UNEXPLAINED

@@ -7,7 +7,7 @@ from giantstep.system.far_labels import seldom_hint
 from giantstep.system.loss_at_zero import cancelling_hint, constant_hint, rare_hint, remark, saturated_hint
 from giantstep.system.problem import Problem
 from giantstep.system.separation import separable, separated
-from giantstep.system.slight_response import slight_hint
+from giantstep.system.slight_response import peak_hint, slight_hint
 
 _SMALL_RIDGE = 1e-2
 
@@ -34,7 +34,7 @@ def stalled(problem: Problem) -> str:
 
 def hint(problem: Problem) -> str:
     """What to change: by the cause that was measured; that none was found, and what was looked for."""
-    for cause in (cancelling_hint, constant_hint, rare_hint, saturated_hint, seldom_hint, slight_hint):
+    for cause in (cancelling_hint, constant_hint, rare_hint, saturated_hint, seldom_hint, slight_hint, peak_hint):
         if found := cause(problem):
             return found
     fit = problem.model.fit
@@ -43,8 +43,11 @@ def hint(problem: Problem) -> str:
             "raise fit.ridge: there are fewer samples than neurons, which as a rule separate any labels, and the "
             "solution grows without bound as the ridge vanishes"
         )
-    found = f"raise fit.ridge{' or weaken fit.penalty' * (fit.penalty is not None)}, which most often helps: no cause "
-    found += "was found; too few labels that feel the loss, and slight responses, were ruled out"
+    found = (
+        f"raise fit.ridge{' or weaken fit.penalty' * (fit.penalty is not None)}, which most often helps: no cause was "
+        "found; too few labels that feel the loss, slight responses, and fit.samples next to network.width, were ruled "
+        "out"
+    )
     if fit.loss.form != "margin":
         return found
     return f"{found}. Whether samples are separable, where the solution grows as the ridge vanishes, was not looked for"

@@ -57,6 +57,16 @@ def test_fewer_samples_than_neurons_are_separable() -> None:
     assert ["fewer samples than neurons" in each for each in found] == [True, False]
 
 
+@pytest.mark.parametrize(("samples", "ridge", "told"), [(1.0, 1e-6, True), (1.0, 1.0, False), (2.0, 1e-6, False)])
+def test_the_interpolation_peak_is_a_cause(samples: float, ridge: float, told: bool) -> None:
+    """A ridge is small beside the squares of the features."""
+    model = gs.Model.from_toml("examples/tanh_sign.toml").replace(
+        {"network.width": 1.0, "fit.samples": samples, "fit.ridge": ridge, "fit.loss": "absolute", "step": None}
+    )
+    large = model.replace({"network.activation": "1000*tanh(z)", "fit.ridge": 1e6 * ridge})
+    assert ["errors peak" in hint(problem_of(each)) for each in (model, large)] == [told, told]
+
+
 def test_a_tolerance_that_takes_the_number_is_one_that_does() -> None:
     found = tolerated(4.8e-10, "raise fit.ridge")
     assert found.endswith("--tolerance 1e-9); for more digits raise fit.ridge")
