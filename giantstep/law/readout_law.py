@@ -19,8 +19,8 @@ from giantstep.spec.validate import SMALLEST
 
 Array = np.ndarray
 #: Numbers of nodes that are tried one after the other, and what a mean feature has to have to count at each.
-RUNGS = (10, 14, 18, 22, 28, 36, 46, 60)
-_COARSEST, _FINEST = 1e-8, 1e-13
+RUNGS = (10, 14, 18, 22, 28, 36, 46, 60, 80, 106, 140, 186)
+_COARSEST, _FINEST, _FULL = 1e-8, 1e-13, 7  # that at first, and from which rung on
 
 
 def at_nodes(model: Model, rung: int) -> Model:
@@ -28,7 +28,7 @@ def at_nodes(model: Model, rung: int) -> Model:
     readout = model.network.readout
     assert readout.density is not None
     rule = density_rule(readout.density, RUNGS[rung], scale_of_features(model))
-    resolution = _COARSEST * (_FINEST / _COARSEST) ** (rung / (len(RUNGS) - 1))
+    resolution = _COARSEST * (_FINEST / _COARSEST) ** min(1.0, rung / _FULL)
     u, weights = _of_fractions(*rule, density_of(readout.density).symmetric)
     chosen = readout.at_nodes(tuple(u.tolist()), tuple(weights.tolist()), resolution)
     return replace(model, network=replace(model.network, readout=chosen))
