@@ -14,6 +14,7 @@ from derive.language.catalogue import lookup
 from derive.language.grammar import parse
 from giantstep.quadrature.gauss import evenly_cut, gathered_nodes, normal_nodes, with_places
 from giantstep.quadrature.kinks import has_root
+from giantstep.quadrature.shift_derivatives import turns
 from giantstep.spec.errors import BadInput
 from giantstep.spec.expressions import numpy_function, numpy_values
 
@@ -149,8 +150,8 @@ class _Argument:
 
     @cached_property
     def has_root(self) -> bool:
-        """Whether the function has a root, a logarithm or a power that is no whole number."""
-        return has_root(parse(lookup(self.text).expression))
+        """Whether the function has a root, a logarithm or a power that is no whole number, at a breakpoint."""
+        return bool(self.breaks) and has_root(parse(lookup(self.text).expression))
 
     def missed(self, power: int) -> tuple[float, float]:
         """(place, integral) of a power of the slope closer to a root than the nodes are: the most of any root.
@@ -177,16 +178,18 @@ class _Argument:
                     found = max(found, (place, math.exp(size) / left / self.scale), key=lambda each: each[1])
         return found
 
-    def nodes(self, reach: float, width: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(z, scale z + shift, weights) on panels of a width between breakpoints; beside roots gathered at their ends,
-        so that a function that is infinite there, and has an average, needs no other rule.
+    def nodes(self, reach: float, level: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(z, scale z + shift, weights) on panels between breakpoints, halved at every level; beside roots gathered at
+        their ends, so that a function that is infinite there, and has an average, needs no other rule.
         """
-        edges = evenly_cut(reach, width, [(b - self.shift) / self.scale for b in self.breaks])
+        width = 2.0 if self.has_root else 2.0 ** (1 - level)
+        places = *self.breaks, *turns(self.text, self.scale)  # of what turns sharply panels would see nothing
+        edges = evenly_cut(reach, width, [(place - self.shift) / self.scale for place in places])
         if not self.has_root:
             z, weight = normal_nodes(edges, _ORDER)
             return z, self.scale * z + self.shift, weight
         inside = np.array([b for b in self.breaks if abs(b - self.shift) < reach * self.scale])
-        own, weight = gathered_nodes(with_places(self.scale * edges + self.shift, inside))
+        own, weight = gathered_nodes(with_places(self.scale * edges + self.shift, inside), level)
         z = (own - self.shift) / self.scale
         return z, own, weight / self.scale * np.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
 
@@ -212,8 +215,8 @@ def _settled(
     previous: np.ndarray | None = None
     with np.errstate(over="ignore", invalid="ignore"):
         reach = _reach(integrands, argument)
-        for level in range(12 if not argument.has_root else 5):
-            z, own, weight = argument.nodes(reach, 2.0 ** (1 - level))
+        for level in range(12 if not argument.has_root else 6):
+            z, own, weight = argument.nodes(reach, level)
             values = integrands(z, own)
             current, size = values @ weight, np.abs(values) @ weight
             scale = np.concatenate([np.maximum(part, _SHARE * part.max()) for part in _parted(size, squares)])
@@ -228,7 +231,7 @@ def _settled(
 
 def _unsettled_hint(argument: _Argument) -> str:
     """What to change: by the parts that the text has."""
-    if argument.has_root:
+    if has_root(parse(lookup(argument.text).expression)):
         return "smooth the root, beside which nodes are of no use: abs(z)**0.5 as (z**2 + 1e-4)**0.25"
     return "use a function that grows more slowly than exp(z^2/4) and does not oscillate on scales below 1e-3"
 

@@ -19,7 +19,7 @@ from giantstep.spec.expressions import numpy_function
 from giantstep.spec.kernels import function_kernel
 
 Array = np.ndarray
-_ORDER, _LEVELS, _SETTLED = 20, 8, 1e-14
+_ORDER, _LEVELS, _OF_ROOTS, _SETTLED = 20, 8, 4, 1e-14
 _REACH = 9.0
 _WITHIN = 0.25  # of a deviation, where panels of two of them need not be halved
 _ROUNDING = 1e-13  # of what mu_c has beside other features: 4e-15 is left where it has nothing, by measurement
@@ -149,8 +149,8 @@ def _settled(given: tuple[str, Averages], variance: float, shifts: Array, asked:
     """
     further, typical = asked
     previous: Array | None = None
-    for level in range(_LEVELS):
-        found, size = _on_panels(given, variance, shifts, further, 2.0 ** (1 - level))
+    for level in range(_OF_ROOTS if _with_root(given[0]) else _LEVELS):
+        found, size = _on_panels(given, variance, shifts, further, level)
         if previous is not None and np.all(np.abs(found - previous) <= _SETTLED * np.maximum(size, typical)[:, None]):
             return found
         previous = found
@@ -161,16 +161,17 @@ def _settled(given: tuple[str, Averages], variance: float, shifts: Array, asked:
 
 
 def _on_panels(
-    given: tuple[str, Averages], variance: float, shifts: Array, further: float, width: float
+    given: tuple[str, Averages], variance: float, shifts: Array, further: float, level: int
 ) -> tuple[Array, Array]:
-    """Averages and sizes on panels of a width in standard deviations, cut at breakpoints."""
+    """Averages and sizes on panels cut at breakpoints and halved at every level; gathered at these beside roots."""
     (function, of), deviation, centre = given, math.sqrt(variance), 0.5 * float(shifts.min() + shifts.max())
     reach = (float(shifts.max()) - centre) / deviation + _REACH + further
-    breaks = np.array([*function_kernel(function).BREAKPOINTS, *_turns(function, deviation)])
-    edges = evenly_cut(reach, width, ((breaks - centre) / deviation).tolist())
-    if _with_root(function):
+    breaks = np.array([*function_kernel(function).BREAKPOINTS, *turns(function, deviation)])
+    gathered = _with_root(function)
+    edges = evenly_cut(reach, 2.0 if gathered else 2.0 ** (1 - level), ((breaks - centre) / deviation).tolist())
+    if gathered:
         inside = breaks[np.abs(breaks - centre) < reach * deviation]
-        z, weight = gathered_nodes(with_places(centre + deviation * edges, inside))
+        z, weight = gathered_nodes(with_places(centre + deviation * edges, inside), level)
         x, weight = (z - centre) / deviation, weight / deviation
     else:
         points, weights = legendre(_ORDER)
@@ -183,13 +184,13 @@ def _on_panels(
 
 @lru_cache(maxsize=64)
 def _with_root(function: str) -> bool:
-    """Whether slopes of a function may be infinite, beside a root: nodes are gathered there."""
-    return has_root(parse(lookup(function).expression))
+    """Whether slopes of a function may be infinite, at a breakpoint beside a root: nodes are gathered there."""
+    return bool(len(function_kernel(function).BREAKPOINTS)) and has_root(parse(lookup(function).expression))
 
 
 @lru_cache(maxsize=256)
-def _turns(function: str, deviation: float) -> tuple[float, ...]:
-    """Places about where a function turns within a small part of the deviation, ever further apart."""
+def turns(function: str, deviation: float) -> tuple[float, ...]:
+    """Places about where a function turns within a small part of a deviation, ever further apart."""
     found: list[float] = []
     for centre, width in function_kernel(function).FUNCTION.features:
         away = width

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -47,6 +48,23 @@ def test_squares_of_infinite_slopes_have_their_averages(power: float) -> None:
     found = slope_averages(Term(text, 1.0, 0.0, 1.0), np.array([-0.3, 0.0, 0.3]))[3]
     assert found[1] == pytest.approx(known, rel=1e-11, abs=0.0)
     assert found[0] == pytest.approx(found[2], rel=1e-12, abs=0.0)
+
+
+@pytest.mark.parametrize("bias", [0.0, 0.25, -1.0])
+@pytest.mark.parametrize("softened", [1e-6, 1e-3])
+def test_roots_that_are_softened_are_resolved(softened: float, bias: float) -> None:
+    """E 1/(4 (|z| + e)), whose slope is steep but finite; and the root that hints propose."""
+    text, cut = f"sqrt(abs(z)+{softened!r})", [0.0, *(10.0**-k for k in range(8, -1, -1)), 15.0]
+    with mpmath.workdps(25):
+        sides = [
+            mpmath.quad(lambda x, s=side: mpmath.npdf(s * x - bias) / (4 * (x + mpmath.mpf(softened))), cut)
+            for side in (1, -1)
+        ]
+    known = float(sum(sides))
+    assert moments_of_step(text, bias).slope_square == pytest.approx(known, rel=1e-12, abs=0.0)
+    found = slope_averages(Term(text, 1.0, 0.0, 1.0), np.array([bias]))[3, 0]
+    assert found == pytest.approx(known, rel=1e-11, abs=0.0)
+    assert moments_of_step("(z**2 + 1e-4)**0.25", bias).slope_square > 0.0
 
 
 def test_a_step_does_not_depend_on_how_it_is_told() -> None:
