@@ -66,3 +66,20 @@ def test_a_narrow_gap_is_found(rate: float) -> None:
     for x in (low.high.x - width, high.low.x + width):
         assert spectrum.density(x) == pytest.approx(_own_density(spectrum, x), rel=1e-6)
     assert [part.mass for part in spectrum.bulks] == pytest.approx([0.5, 0.5], abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("model", "intervals"),
+    [
+        # solutions next to an edge take many steps upwards; own Stieltjes transforms have as many intervals
+        (gs.model("sigmoid", "z", width=1.52, samples=5.83, readout=[-1, 3], learning_rate=1.21, step_samples=3.52), 2),
+        (gs.model("softplus", width=4.64, samples=0.37, learning_rate=0.958, step_samples=1.31, noise=1.0), 1),
+        # a density that falls off slowly towards zero: it ends where it is last seen
+        (gs.model("relu", "tanh", width=0.8, samples=0.5, learning_rate=2.0), 1),
+    ],
+)
+def test_all_mass_is_found(model: gs.Model, intervals: int) -> None:
+    spectrum = gs.spectrum(model)
+    assert len(spectrum.bulks) == intervals
+    masses = spectrum.mass_at_zero + spectrum.unresolved + sum(part.mass for part in spectrum.bulks)
+    assert masses == pytest.approx(1.0, abs=1e-6)

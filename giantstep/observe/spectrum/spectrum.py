@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -17,6 +18,7 @@ from giantstep.observe.spectrum.outliers import growing, next_to_edge, outliers
 from giantstep.observe.spectrum.response import Response, State, follow
 from giantstep.observe.spectrum.simulated import Eigenvalues, simulated_eigenvalues
 from giantstep.observe.spectrum.support import (
+    AT_ZERO,
     Edge,
     Scan,
     contour_mass,
@@ -252,8 +254,10 @@ def _without_end(bulks: tuple[Bulk, ...]) -> tuple[Bulk, ...]:
 
 
 def _floor(response: Response, found: Scan) -> float:
-    """The lowest x of a density that reaches down to zero: that of the scan where it ended early."""
-    return max(_FLOOR * response.weight, found.on_axis[-1].z.real)
+    """The lowest x of a density that reaches down to zero: where the scan has seen some last, or where it ended."""
+    lowest = next((state.z.real for state in found.on_axis[::-1] if inside(state)), math.inf)
+    end = lowest if lowest < AT_ZERO * response.weight else found.on_axis[-1].z.real
+    return max(_FLOOR * response.weight, end)
 
 
 def _lowest(response: Response, found: Scan, bulks: tuple[Bulk, ...]) -> State:

@@ -22,7 +22,7 @@ NEGLIGIBLE = 1e-8  # mass per unit of log x that is none
 _SOLID = 1e-6  # mass per unit of log x that is not lost in quadrature
 _LOW_ANGLE, _UNSEEN = 1e-3, 1e-7  # mass per unit of log x, smoothed over the angle, that is not looked for
 _TRIES, _PATIENCE = 12, 100  # steps of a continuation
-_AT_ZERO = 1e-10  # relative to the mean eigenvalue: a support that ends below reaches zero as far as numbers tell
+AT_ZERO = 1e-10  # relative to the mean eigenvalue: a support that ends below reaches zero as far as numbers tell
 _ROUNDED = 1e-11  # relative to the mean eigenvalue: a solution may be lost in rounding below
 _LOWEST = 1e-15  # relative to the mean eigenvalue: what lies below, rounding hides in any matrix
 _SAME = 1e-6  # relative difference of Stieltjes transforms of one solution
@@ -171,7 +171,11 @@ def with_states(found: Scan, states: Sequence[State]) -> Scan:
 def _limit(response: Response, found: Scan, state: State) -> State:
     """A solution on the axis, or another that is the limit from above where it is none. Raises NotConverged."""
     above = _above(response, found, state.z.real)
-    return state if _is_below(response, state, above) else _below(response, above, None)
+    if _is_below(response, state, above):
+        return state
+    below = _below(response, above, None)
+    same = abs(below.stieltjes - state.stieltjes) <= _SAME * abs(state.stieltjes)  # next to an edge steps are short
+    return state if same else below
 
 
 def _above(response: Response, found: Scan, x: float) -> State:
@@ -221,7 +225,7 @@ def intervals(response: Response, found: Scan) -> tuple[Interval, ...]:
 
 def _edge(response: Response, within: State, outside: State | None) -> Edge:
     """The end of the support between a solution in it and one outside."""
-    if outside is None or outside.z.real < within.z.real < _AT_ZERO * response.weight:
+    if outside is None or outside.z.real < within.z.real < AT_ZERO * response.weight:
         return Edge(0.0, "zero")
     limit = outside.z.real
     for _ in range(60):
