@@ -183,7 +183,17 @@ def _fixed(numbers: list[Any]) -> Array:
 
 
 def value_at(node: Node, z: Any) -> Any:
-    """An expression in one variable at a number of many digits. Raises KeyError for functions that it does not know."""
+    """An expression in one variable at a number of many digits.
+
+    Raises KeyError for functions that it does not know, and at poles.
+    """
+    try:
+        return _value_at(node, z)
+    except ZeroDivisionError:
+        raise KeyError("a pole") from None
+
+
+def _value_at(node: Node, z: Any) -> Any:
     if node.op == "variable":
         return z
     if node.op == "number":
@@ -193,11 +203,11 @@ def value_at(node: Node, z: Any) -> Any:
     if node.op == "pow":
         exponent = constant_value(node.args[1])
         if exponent is not None and exponent == int(exponent):
-            return value_at(node.args[0], z) ** int(exponent)
+            return _value_at(node.args[0], z) ** int(exponent)
     if node.op == "call" and node.value == "He":
         degree, root = int(constant_value(node.args[0]) or 0), mpmath.sqrt(2)
-        return mpmath.hermite(degree, value_at(node.args[1], z) / root) / root**degree
-    parts = [value_at(argument, z) for argument in node.args]
+        return mpmath.hermite(degree, _value_at(node.args[1], z) / root) / root**degree
+    parts = [_value_at(argument, z) for argument in node.args]
     if node.op == "call":
         return _FUNCTIONS[str(node.value)](*parts)
     return _OPERATIONS[node.op](*parts)

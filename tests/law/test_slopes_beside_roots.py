@@ -98,3 +98,11 @@ def test_kinks_at_rounded_places_are_no_jumps() -> None:
     """abs(sin(z)) has kinks at multiples of pi, up to 12 pi; a jump next to one is found."""
     assert jumps("abs(sin(z))") == ()
     assert [place for place, _, _ in jumps("abs(sin(z))+1e-3*step(z-3)")] == [3.0]
+
+
+def test_a_pole_that_an_exponential_hides_is_no_error() -> None:
+    """exp(-1/z^2) is smooth; at z = 0 it divides by zero."""
+    plain, own = (
+        gs.solve(_model("exp(-1/z**2)", changes)).test_error for changes in ({}, {"network.readout.biases": [0.0, 0.0]})
+    )
+    assert plain == pytest.approx(own, rel=1e-9)
