@@ -44,14 +44,14 @@ def blocks_of(features: Features) -> tuple[Block, ...]:
     """The blocks; loadings and variance follow from the readout values to all digits where these are what is given."""
     with mpmath.workdps(DIGITS):
         variance = None if features.loadings is not None else _variance_by_value(features.model)
-        given_variances = features.model.spike is not None and isinstance(features.model.spike.bulk_variance, tuple)
+        listed = features.model.spike is not None and isinstance(features.model.spike.bulk_variance, tuple)
         spike, given = features.spike, features.model.network.readout.values
         # the loading alone does not tell values apart where there is no spike; polynomials of a limit are more blocks
         values = {(u * spike.strength, c): u for u, c in zip(given, spike.bulk_variance, strict=False)}
         found = []
         for number, term in enumerate(features.blocks):
             value = values.get((term.scale, term.variance))
-            if value is not None and (variance is not None or given_variances):
+            if value is not None and features.loadings is None and (variance is not None or listed):
                 u = mpmath.mpf(value)
                 c = mpmath.mpf(term.variance if variance is None else variance(u))
                 found.append(Block(term, (u * mpmath.mpf(spike.strength),), c, True, u))

@@ -10,9 +10,12 @@ from scipy import integrate
 from scipy.special import erf, ndtr, xlogy
 
 import giantstep as gs
+from giantstep.observe.optimal.prior import Sought
+from giantstep.observe.optimal.thresholds import first_threshold
+from giantstep.observe.optimal.told import fine
 from giantstep.observe.optimal.transitions import Transition
 from giantstep.quadrature.gauss import normal_nodes
-from giantstep.spec.model import Model
+from giantstep.spec.model import Model, Target
 
 THREE = "sign(z)*sign(z**2-2)"  # +1 between -sqrt(2) and 0, and beyond sqrt(2)
 
@@ -117,3 +120,13 @@ def test_three_indices_that_are_known_alike() -> None:
     after = gs.optimal(model("sign(z1*z2*z3)", jump.information * 1.001))
     assert after.hard and after.overlap is not None and after.mean_overlap is not None
     np.testing.assert_allclose(after.overlap, after.mean_overlap * np.eye(3), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("link", "noise", "samples"),
+    [("cosh(z)", 0.1, 0.540583), ("He(4,z)/24", 0.1, 2.58451), ("He(4,z)", 1.0, 0.733604), ("z**4", 1.0, 0.535969)],
+)
+def test_thresholds_of_even_links_that_grow_steeply(link: str, noise: float, samples: float) -> None:
+    """By a quadrature of 12,000 nodes in z and in y; none is below 1/E(z^2 - 1)^2 = 1/2."""
+    target = Target(link=link, noise=noise)
+    assert first_threshold(Sought(target), fine(target)).samples == pytest.approx(samples, rel=3e-6)

@@ -165,3 +165,21 @@ def test_values_of_zero_have_one_mean_feature_together() -> None:
         )
         errors.append(solve(model).test_error)
     assert errors[0] == pytest.approx(errors[1], rel=1e-7)
+
+
+def test_rows_of_two_directions_are_no_loadings_of_one() -> None:
+    """At a strength of one a row may begin with the readout value, as a loading along one direction is."""
+    given = {
+        "network": {"activation": "erf(z)", "width": 0.8, "readout": {"values": [1.0, 1.0]}},
+        "spike": {
+            "strength": 1.0,
+            "alignment": [0.6, 0.5],
+            "bulk_variance": [1.2, 1.2],
+            "loadings": [[1.0, 0.3], [1.000001, 0.299999]],
+        },
+        "target": {"link": "z+He(2,z)/2+1"},
+        "fit": {"samples": 2.0, "ridge": 0.1},
+    }
+    near = solve(Model.from_dict(given)).test_error
+    given["spike"]["loadings"][1] = [1.0001, 0.2999]
+    assert near == pytest.approx(solve(Model.from_dict(given)).test_error, rel=1e-3)

@@ -21,13 +21,16 @@ from giantstep.observe.optimal.monomials import told_by_monomial
 from giantstep.observe.optimal.prior import Sought
 from giantstep.observe.optimal.told import Told, fine, told
 from giantstep.observe.optimal.two import by_two, told_by_pairs, told_of_one_axis
+from giantstep.spec.errors import NotConverged
 from giantstep.spec.link import link_values
+from giantstep.spec.model import Target
 
 Array = np.ndarray
 _TRIVIAL = 1e-7  # of E[E[t|y]^2], beside which it is zero
 _PART_OF = 1e-6  # of the eigenmatrix: what belongs to its range
 _SAME = 1e-9  # of two eigenvalues
 _NO_GROWTH = 1e-12
+_LEVELS, _SETTLED = 16, 1e-8  # of refinement, and relative change that ends it
 _PROBES, _MIRRORED = 64, 1e-11  # places where a link is compared with its mirror image, over its largest value there
 
 
@@ -47,8 +50,28 @@ def first_threshold(sought: Sought, fineness: Fineness) -> Threshold:
         if sizes[-1] > _TRIVIAL:
             return Threshold(0.0, vectors[:, sizes > _TRIVIAL].T)
     found = told_by_monomial(target) or told_by_homogeneous(target) if target.indices > 1 else None
-    found = told(target, nothing, fineness) if found is None else found
+    found = _settled(target, fineness) if found is None else found
     return _stage(found, np.eye(target.indices), np.eye(target.indices), sought.prior.growth)
+
+
+def _settled(target: Target, fineness: Fineness) -> Told:
+    """What labels tell where nothing is known; of one index on as many nodes as it takes: a link may be steep far out,
+    where labels tell most. Raises NotConverged.
+    """
+    nothing = np.zeros((target.indices, target.indices))
+    found = told(target, nothing, fineness)
+    if target.indices > 1:
+        return found
+    for _ in range(_LEVELS):
+        fineness, before = fineness.more_labels(), found
+        found = told(target, nothing, fineness)
+        coarse, finer = (float(each.weight @ each.square[:, 0, 0] ** 2) for each in (before, found))
+        if abs(finer - coarse) <= _SETTLED * finer:
+            return found
+    raise NotConverged(
+        f"what labels of the link {target.link!r} tell does not settle, so that the weak threshold is not known",
+        "take more label noise, or a link that grows more slowly",
+    )
 
 
 def threshold_of_rest(sought: Sought, known: Array, rest: Array, fineness: Fineness) -> Threshold:
