@@ -13,8 +13,7 @@ from numpy.polynomial.hermite_e import hermevander
 from derive.language.catalogue import lookup
 from derive.language.grammar import parse
 from giantstep.quadrature.gauss import evenly_cut, gathered_nodes, normal_nodes, with_places
-from giantstep.quadrature.kinks import has_root
-from giantstep.quadrature.shift_derivatives import turns
+from giantstep.quadrature.steep_places import has_root, turns
 from giantstep.spec.errors import BadInput
 from giantstep.spec.expressions import numpy_function, numpy_values
 

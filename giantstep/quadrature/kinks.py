@@ -179,12 +179,3 @@ def bracketed_zeros(at: Callable[[Array], Array], edges: tuple[float, ...]) -> A
         left, right = np.where(beyond, left, middle), np.where(beyond, middle, right)
     found[:] = 0.5 * (left + right)
     return found
-
-
-def has_root(node: Node) -> bool:
-    """Whether a tree holds a root, a logarithm or a power that is no whole number, of what varies."""
-    if constant_value(node) is not None:  # sqrt(2)
-        return False
-    exponent = constant_value(node.args[1]) if node.op == "pow" else None
-    broken = exponent is not None and exponent != int(exponent)
-    return broken or (node.op == "call" and node.value in ("sqrt", "log")) or any(map(has_root, node.args))

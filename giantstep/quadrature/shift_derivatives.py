@@ -12,8 +12,8 @@ from derive.language.catalogue import lookup
 from derive.language.grammar import parse
 from giantstep.quadrature.gauss import evenly_cut, gathered_nodes, legendre, with_places
 from giantstep.quadrature.interpolation import between, chebyshev_table, interpolated
-from giantstep.quadrature.kinks import has_root
 from giantstep.quadrature.mesh import Term
+from giantstep.quadrature.steep_places import has_root, turns
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import numpy_function
 from giantstep.spec.kernels import function_kernel
@@ -21,7 +21,6 @@ from giantstep.spec.kernels import function_kernel
 Array = np.ndarray
 _ORDER, _LEVELS, _OF_ROOTS, _SETTLED = 20, 8, 4, 1e-14
 _REACH = 9.0
-_WITHIN = 0.25  # of a deviation, where panels of two of them need not be halved
 _ROUNDING = 1e-13  # of what mu_c has beside other features: 4e-15 is left where it has nothing, by measurement
 _STEP, _STENCIL = 0.03, ((1, 0.8), (2, -0.2), (3, 4.0 / 105.0), (4, -1.0 / 280.0))  # of a first derivative
 _MOST_ROUNDED = 10.0  # of what is averaged, beside its size: fourth powers, and z^4
@@ -186,18 +185,6 @@ def _on_panels(
 def _with_root(function: str) -> bool:
     """Whether slopes of a function may be infinite, at a breakpoint beside a root: nodes are gathered there."""
     return bool(len(function_kernel(function).BREAKPOINTS)) and has_root(parse(lookup(function).expression))
-
-
-@lru_cache(maxsize=256)
-def turns(function: str, deviation: float) -> tuple[float, ...]:
-    """Places about where a function turns within a small part of a deviation, ever further apart."""
-    found: list[float] = []
-    for centre, width in function_kernel(function).FUNCTION.features:
-        away = width
-        while away < _WITHIN * deviation:
-            found += [centre - away, centre + away]
-            away *= 2.0
-    return tuple(found)
 
 
 def _normal_density(x: Array, places: Array) -> Array:
