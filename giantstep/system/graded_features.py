@@ -310,6 +310,8 @@ def _sample(centre: Block) -> tuple[Array, Array]:
     even = np.linspace(-_FARTHEST, _FARTHEST, beside)
     axes = [along_spike(centre, each) if loadings.any() else even, *(even,) * (rank - 1)]
     kappa = np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
-    if loadings.any():  # the first axis is that of the loadings
-        kappa = kappa @ np.linalg.qr(np.column_stack([loadings, np.eye(rank)]))[0].T
+    if loadings.any():
+        turn = np.linalg.qr(np.column_stack([loadings, np.eye(rank)]))[0]
+        turn[:, 0] = loadings / np.linalg.norm(loadings)  # the first axis is theirs, in their direction
+        kappa = kappa @ turn.T
     return kappa, np.exp(-0.25 * (kappa**2).sum(axis=1, keepdims=True))

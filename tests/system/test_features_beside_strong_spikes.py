@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 import giantstep as gs
+from giantstep.quadrature.mesh import Term
 from giantstep.system.exact_means import exact_means
-from giantstep.system.graded_blocks import blocks_of
+from giantstep.system.graded_blocks import Block, blocks_of
+from giantstep.system.graded_features import _sample
 from giantstep.system.problem import problem_of
 
 
@@ -64,3 +66,20 @@ def test_means_settle_where_a_function_varies() -> None:
         shift = 100 * mpmath.mpf(0.004)
         known = mpmath.quad(lambda g: mpmath.tanh(4 * (shift + g)) * mpmath.npdf(g), mpmath.linspace(-14, 14, 113))
         assert abs(found[3, 0] - known) < mpmath.mpf(10) ** -33
+
+
+@pytest.mark.parametrize("loadings", [(40.0,), (-40.0,), (-24.0, 32.0)])
+def test_functions_are_compared_where_a_bias_puts_them(loadings: tuple[float, ...]) -> None:
+    """Features vary where loadings.kappa is next to minus the bias, whatever the signs of the loadings."""
+    block = Block(Term("tanh", 1.0, 30.0, 1.0), tuple(map(mpmath.mpf, loadings)), mpmath.mpf(1), True)
+    kappa, _ = _sample(block)
+    assert np.count_nonzero(np.abs(kappa @ np.array(loadings) + 30.0) < 1.0) >= 20
+
+
+def test_signs_of_values_and_alignment_flip_together() -> None:
+    """sigma(u s kappa + b) for -u is that for u with -kappa."""
+    errors = []
+    for side in (1.0, -1.0):
+        model = _model("tanh", 40.0, (side, 1.000001 * side, 1.000002 * side))
+        errors.append(gs.solve(model.replace({"spike.alignment": 0.6 * side, "network.bias": 30.0})).test_error)
+    assert errors[0] == pytest.approx(errors[1], rel=1e-11, abs=0.0)
