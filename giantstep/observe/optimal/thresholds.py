@@ -60,13 +60,13 @@ def _settled(target: Target, fineness: Fineness) -> Told:
     """
     nothing = np.zeros((target.indices, target.indices))
     found = told(target, nothing, fineness)
-    if target.indices > 1:
+    if target.indices > 1 or found.information.max() > _TRIVIAL:  # found from any number of samples
         return found
     for _ in range(_LEVELS):
         fineness, before = fineness.more_labels(), found
         found = told(target, nothing, fineness)
         coarse, finer = (float(each.weight @ each.square[:, 0, 0] ** 2) for each in (before, found))
-        if abs(finer - coarse) <= _SETTLED * finer:
+        if abs(finer - coarse) <= _SETTLED * finer + _NO_GROWTH:
             return found
     raise NotConverged(
         f"what labels of the link {target.link!r} tell does not settle, so that the weak threshold is not known",
