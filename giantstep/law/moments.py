@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import numpy as np
 from numpy.polynomial.hermite_e import hermevander
@@ -13,7 +13,7 @@ from numpy.polynomial.hermite_e import hermevander
 from derive.language.catalogue import lookup
 from derive.language.grammar import parse
 from giantstep.quadrature.gauss import evenly_cut, gathered_nodes, normal_nodes, with_places
-from giantstep.quadrature.steep_places import has_root, turns
+from giantstep.quadrature.steep_places import has_root, may_be_infinite, turns
 from giantstep.spec.errors import BadInput
 from giantstep.spec.expressions import numpy_function, numpy_values
 
@@ -147,11 +147,6 @@ class _Argument:
     scale: float = 1.0
     shift: float = 0.0
 
-    @cached_property
-    def has_root(self) -> bool:
-        """Whether the function has a root, a logarithm or a power that is no whole number, at a breakpoint."""
-        return bool(self.breaks) and has_root(parse(lookup(self.text).expression))
-
     def missed(self, power: int) -> tuple[float, float]:
         """(place, integral) of a power of the slope closer to a root than the nodes are: the most of any root.
 
@@ -159,7 +154,7 @@ class _Argument:
         integrable.
         """
         slope, found = numpy_function(self.text), (0.0, 0.0)
-        for place in self.breaks if self.has_root else ():
+        for place in self.breaks if may_be_infinite(self.text) else ():
             unit = abs(place) or 1.0
             nearest, *told = (math.ldexp(unit, -bits) for bits in (_BITS_BESIDE if place else _BITS_AT_ZERO))
             for side in (-1.0, 1.0):
@@ -181,10 +176,10 @@ class _Argument:
         """(z, scale z + shift, weights) on panels between breakpoints, halved at every level; beside roots gathered at
         their ends, so that a function that is infinite there, and has an average, needs no other rule.
         """
-        width = 2.0 if self.has_root else 2.0 ** (1 - level)
+        width = 2.0 if may_be_infinite(self.text) else 2.0 ** (1 - level)
         places = *self.breaks, *turns(self.text, self.scale)  # of what turns sharply panels would see nothing
         edges = evenly_cut(reach, width, [(place - self.shift) / self.scale for place in places])
-        if not self.has_root:
+        if not may_be_infinite(self.text):
             z, weight = normal_nodes(edges, _ORDER)
             return z, self.scale * z + self.shift, weight
         inside = np.array([b for b in self.breaks if abs(b - self.shift) < reach * self.scale])
@@ -214,7 +209,7 @@ def _settled(
     previous: np.ndarray | None = None
     with np.errstate(over="ignore", invalid="ignore"):
         reach = _reach(integrands, argument)
-        for level in range(12 if not argument.has_root else 6):
+        for level in range(12 if not may_be_infinite(argument.text) else 6):
             z, own, weight = argument.nodes(reach, level)
             values = integrands(z, own)
             current, size = values @ weight, np.abs(values) @ weight

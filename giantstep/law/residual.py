@@ -12,6 +12,7 @@ from giantstep.law import few_nodes
 from giantstep.law.channel import labels_given
 from giantstep.law.few_nodes import Laws
 from giantstep.quadrature.gauss import evenly_cut, legendre, legendre_coefficients, normal_nodes
+from giantstep.quadrature.steep_places import turns
 from giantstep.spec.expressions import numpy_values
 from giantstep.spec.kernels import function_kernel
 from giantstep.spec.model import Target
@@ -19,7 +20,7 @@ from giantstep.spec.model import Target
 Array = np.ndarray
 ORDER = 20  # nodes of a panel
 _REACH = 9.0
-_SHARP = 0.5  # width of a turn that panels resolve wherever they end
+_DEVIATION = 2.0  # beside which a link turns sharply: up to a quarter of it away panels are graded
 _NEGLIGIBLE = 1e-18
 _CHUNK = 100_000  # nodes at a time
 _EXHAUSTED = 1e-13  # of the unit: the square of a residual that does not vary
@@ -90,11 +91,7 @@ def residual_law(target: Target, mean: float, level: int) -> ResidualLaw:
 
 def turns_of(link: str) -> list[float]:
     """Where panels end: at kinks and jumps, and about the places where a smooth link turns within a small width."""
-    kernel = function_kernel(link)
-    found = list(kernel.BREAKPOINTS)
-    for centre, width in kernel.FUNCTION.features:
-        doublings = range(max(0, math.ceil(math.log2(_SHARP / width))) if width > 0.0 else 0)
-        found += [centre + side * width * 2.0**k for k in doublings for side in (-1.0, 1.0)]
+    found = [*function_kernel(link).BREAKPOINTS, *turns(link, _DEVIATION)]
     return sorted(place for place in found if abs(place) < _REACH)
 
 

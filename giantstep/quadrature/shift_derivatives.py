@@ -8,12 +8,10 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from derive.language.catalogue import lookup
-from derive.language.grammar import parse
 from giantstep.quadrature.gauss import evenly_cut, gathered_nodes, legendre, with_places
 from giantstep.quadrature.interpolation import between, chebyshev_table, interpolated
 from giantstep.quadrature.mesh import Term
-from giantstep.quadrature.steep_places import has_root, turns
+from giantstep.quadrature.steep_places import may_be_infinite, turns
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import numpy_function
 from giantstep.spec.kernels import function_kernel
@@ -148,7 +146,7 @@ def _settled(given: tuple[str, Averages], variance: float, shifts: Array, asked:
     """
     further, typical = asked
     previous: Array | None = None
-    for level in range(_OF_ROOTS if _with_root(given[0]) else _LEVELS):
+    for level in range(_OF_ROOTS if may_be_infinite(given[0]) else _LEVELS):
         found, size = _on_panels(given, variance, shifts, further, level)
         if previous is not None and np.all(np.abs(found - previous) <= _SETTLED * np.maximum(size, typical)[:, None]):
             return found
@@ -166,7 +164,7 @@ def _on_panels(
     (function, of), deviation, centre = given, math.sqrt(variance), 0.5 * float(shifts.min() + shifts.max())
     reach = (float(shifts.max()) - centre) / deviation + _REACH + further
     breaks = np.array([*function_kernel(function).BREAKPOINTS, *turns(function, deviation)])
-    gathered = _with_root(function)
+    gathered = may_be_infinite(function)
     edges = evenly_cut(reach, 2.0 if gathered else 2.0 ** (1 - level), ((breaks - centre) / deviation).tolist())
     if gathered:
         inside = breaks[np.abs(breaks - centre) < reach * deviation]
@@ -179,12 +177,6 @@ def _on_panels(
         z = centre + deviation * x
     value, slope = numpy_function(function)(z)
     return of(value, slope, x, weight / math.sqrt(2.0 * math.pi), (shifts - centre) / deviation)
-
-
-@lru_cache(maxsize=64)
-def _with_root(function: str) -> bool:
-    """Whether slopes of a function may be infinite, at a breakpoint beside a root: nodes are gathered there."""
-    return bool(len(function_kernel(function).BREAKPOINTS)) and has_root(parse(lookup(function).expression))
 
 
 def _normal_density(x: Array, places: Array) -> Array:

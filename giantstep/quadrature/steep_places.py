@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from derive.language.grammar import Node, constant_value
+from derive.language.catalogue import lookup
+from derive.language.grammar import Node, constant_value, parse
 from giantstep.spec.kernels import function_kernel
 
 _WITHIN = 0.25  # of a deviation, where panels of two of them need not be halved
@@ -19,13 +20,19 @@ def has_root(node: Node) -> bool:
     return broken or (node.op == "call" and node.value in ("sqrt", "log")) or any(map(has_root, node.args))
 
 
+@lru_cache(maxsize=64)
+def may_be_infinite(function: str) -> bool:
+    """Whether slopes of a function may be infinite, at a breakpoint beside a root: nodes are gathered there."""
+    return bool(len(function_kernel(function).BREAKPOINTS)) and has_root(parse(lookup(function).expression))
+
+
 @lru_cache(maxsize=256)
 def turns(function: str, deviation: float) -> tuple[float, ...]:
     """Places about where a function turns within a small part of a deviation, ever further apart."""
     found: list[float] = []
     for centre, width in function_kernel(function).FUNCTION.features:
         away = width
-        while away < _WITHIN * deviation:
+        while 0.0 < away < _WITHIN * deviation:
             found += [centre - away, centre + away]
             away *= 2.0
     return tuple(found)

@@ -258,9 +258,8 @@ class PenalisedSystem(CoupledSystem):
             held = moving < _FEW
             if not np.any(held):
                 return variance
-            if np.all(
-                (moving > 0.0) & (np.abs(moving - before) <= _SAME * moving)
-            ):  # a curvature holds them, whatever their spread
+            # a curvature holds them, whatever their spread
+            if np.all((moving > 0.0) & (np.abs(moving - before) <= _SAME * moving)):
                 return given
             before, variance = moving, np.where(held, _WIDER * variance, variance)
         return given

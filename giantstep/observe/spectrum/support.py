@@ -153,7 +153,7 @@ def with_gaps(response: Response, found: Scan, on_panels: Sequence[Sequence[Stat
         solid = [number for number, state in enumerate(states) if inside(state)]
         for number, state in enumerate(states):
             below = _limit(response, found, state)
-            if below is not state or not inside(state) and solid[0] < number < solid[-1]:
+            if below is not state or not inside(state) and solid and solid[0] < number < solid[-1]:
                 missed.append(below)
     return with_states(found, missed) if missed else None
 
