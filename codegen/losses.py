@@ -13,7 +13,7 @@ import sympy as sp
 
 from codegen.hints import hints
 from codegen.manifest import signature, sources_of
-from codegen.origins import counted, joined
+from codegen.origins import Counted, counted, joined
 from codegen.print.numba_scalar import NumbaPrinter, imported_helpers
 from codegen.print.scalar import operations
 from codegen.stable import stabilised
@@ -83,7 +83,7 @@ def emit_analysed(analysis: LossAnalysis) -> LossModule:
         _header(analysis, signed, imported_helpers(everything)),
         _pieces(pieces, names, cut.origins),
         *([_edges(analysis, names)] if len(pieces) > 1 else []),
-        _law(analysis, cut.origins),
+        _law(analysis, cut),
     ]
     body = with_math("\n\n\n".join(part.strip("\n") for part in parts) + "\n")
     return LossModule(loss.name, f"{FOLDER}/{loss.name}.py", body, signed)
@@ -143,11 +143,11 @@ COUNT = {len(smooth)}  # of the pieces
 STEEPNESS = {_steepness(analysis)!r}  # of the pieces beside the logistic loss, at the default parameters'''
 
 
-def _law(analysis: LossAnalysis, origins: tuple[int, ...]) -> str:
-    ends = "ends" if len(origins) > 1 else "None"
+def _law(analysis: LossAnalysis, cut: Counted) -> str:
+    ends = "ends" if len(cut.origins) > 1 else "None"
     form, (curvature, knee) = analysis.loss.form, _bend(analysis)
     return f"""LOSS = Loss(
-    rho, {ends}, origins=np.array({list(origins)}),
+    rho, {ends}, origins=np.array({list(cut.origins)}), sharp=np.array({list(cut.sharp)}),
     ranges=np.array({_ranges(analysis)}),  # upper end, whether it is part of it, first piece, pieces
     residual={form == "residual"}, margin={form == "margin"}, smooth=SMOOTH, steepness=STEEPNESS,
     rate={_rate(analysis)!r},  # of its exponential growth, which polynomials have not

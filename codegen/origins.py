@@ -1,4 +1,6 @@
-"""The ends of pieces of a loss where its curvature is infinite, from which places on them are counted."""
+"""The ends of pieces of a loss from which places on them are counted: all digits of the distance count where its
+curvature is infinite, and where its slope vanishes, which the prox of a large V is next to.
+"""
 
 from __future__ import annotations
 
@@ -17,26 +19,30 @@ _FREE = -1  # of a piece that is counted from 0
 @dataclass(frozen=True)
 class Counted:
     """A loss, cut so that a piece has one end of infinite curvature at most; all its pieces in the distance to that
-    end, or in u; and the number of the piece that ends there (-1: in u).
+    end, to one where the slope vanishes, or in u; the number of the piece that ends there (-1: in u); and whether the
+    curvature there is infinite.
     """
 
     analysis: LossAnalysis
     pieces: tuple[sp.Expr, ...]
     origins: tuple[int, ...]
+    sharp: tuple[bool, ...]
 
 
 def counted(analysis: LossAnalysis) -> Counted:
     """The loss as the averages take it."""
     parts = [_one_end_each(part) for part in analysis.parts()]
     first = accumulate((len(part.pieces) for part in parts), initial=0)
-    pieces, origins = [], []
+    pieces, origins, sharp = [], [], []
     for start, part in zip(first, parts, strict=False):
         for number, piece in enumerate(part.pieces):
-            ends = _sharp_ends(part, number)
+            of_infinite = _sharp_ends(part, number)
+            ends = of_infinite or _level_ends(part, number)
+            sharp.append(bool(of_infinite))
             pieces.append(_from_place(piece, part.breakpoints[ends[0]]) if ends else piece)
             origins.append(start + ends[0] if ends else _FREE)
     cut = replace(analysis, cells=tuple(parts)) if analysis.cells else parts[0]
-    return Counted(cut, tuple(pieces), tuple(origins))
+    return Counted(cut, tuple(pieces), tuple(origins), tuple(sharp))
 
 
 def joined(value: Any) -> Any:
@@ -59,8 +65,22 @@ def _one_end_each(analysis: LossAnalysis) -> LossAnalysis:
 def _sharp_ends(analysis: LossAnalysis, number: int) -> list[int]:
     """The edges of a piece where its curvature is infinite."""
     curvature = joined(sp.diff(joined(sp.diff(analysis.pieces[number], U)), U))
-    near = [k for k in (number - 1, number) if 0 <= k < len(analysis.breakpoints)]
+    near = _ends(analysis, number)
     return [k for k in near if _from_place(curvature, analysis.breakpoints[k]).subs(U, 0).has(*_NOT_FINITE)]
+
+
+def _level_ends(analysis: LossAnalysis, number: int) -> list[int]:
+    """The edges of a piece where its slope vanishes; none of one that is flat."""
+    slope = joined(sp.diff(analysis.pieces[number], U))
+    if not slope.has(U):
+        return []
+    near = _ends(analysis, number)
+    return [k for k in near if sp.simplify(_from_place(slope, analysis.breakpoints[k]).subs(U, 0)) == 0]
+
+
+def _ends(analysis: LossAnalysis, number: int) -> list[int]:
+    """The edges of a piece."""
+    return [k for k in (number - 1, number) if 0 <= k < len(analysis.breakpoints)]
 
 
 def _from_place(value: Any, place: Any) -> Any:

@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature ae7ed26400c985de, runtime 33464624293ddd0f.
+Generated; do not edit. Signature da051238a5e6e60a, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "ae7ed26400c985def7d032b4f3588e4d3c2414d0bb5ce587fa853dd9115229f5"
+SIGNATURE = "da051238a5e6e60a8858eccd63626de747afe2e116625aa2eec3d4014afdffa5"
 
 
 def overlap(lower, information, alpha):

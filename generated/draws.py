@@ -5,14 +5,14 @@ the squared one of its slope. g1, g2, g3, g4: averages of powers of g over the o
 its mean. Matrices are over blocks, V_1 that of the first fit; q: Q1_hat_12, t: T_12, Q: beta Q1_12, N: beta times
 shares; J: beta times sums of products j_2 j_1^T of sources, of m over the dimension.
 
-Generated; do not edit. Signature edae491215864bb0, runtime 33464624293ddd0f.
+Generated; do not edit. Signature cfce9a3ce5c4615c, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "edae491215864bb0092d53e65e43330eeb0abaee83296f4c20da08120ab6c1e4"
+SIGNATURE = "cfce9a3ce5c4615cc64305eae0ea7d5b54b9e4ad02a05a006ec0136e37eda406"
 
 
 def sample(d_mean, d_square, d_Delta, d_V, g1, g1_x, g2, g2_x, g2_xx, g3, g3_x, g4):

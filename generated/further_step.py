@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature 0c3ea4bb7cfc7950, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 3fd3edbba91d778e, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "0c3ea4bb7cfc7950f1da4390ff5a4d92732a25149458a81a729d3334ddc6acc0"
+SIGNATURE = "3fd3edbba91d778ed419bbb2588ca192b7c678b190bdd6c64c05f7b66fdc3fdd"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

@@ -18,7 +18,8 @@ class Law(NamedTuple):
 
     pieces: int  # address of PIECES
     edge: int  # address of EDGE, where there is more than one piece
-    origins: Any  # [pieces]: the edge where the curvature of a piece is infinite, by its number, or -1
+    origins: Any  # [pieces]: the edge that places on a piece are counted from, by its number, or -1
+    sharp: Any  # [pieces]: whether the curvature there is infinite; else the slope vanishes there
     ranges: Any  # [n, 4]: upper end of a range of labels, whether it belongs to it, first piece, number of pieces
     residual: bool  # u = f - y
     margin: bool  # u = y f
@@ -34,7 +35,7 @@ class Piece(NamedTuple):
     """A smooth piece of a loss at a label, and the V of its proximal map.
 
     Places on it are counted from its origin: beside an infinite curvature, as that of max(0, |u| - 0.3)^1.5 at 0.3,
-    all digits of the distance count.
+    all digits of the distance count; beside a slope that vanishes, as that of max(0, 1 - u)^2 at 1, where V is large.
     """
 
     pieces: int  # address of PIECES
@@ -84,7 +85,7 @@ def end_of(law, piece, edge, place):
     """Where a piece ends, from its origin; edge: the number of that end, place: in u. Beside an infinite curvature the
     prox moves so little that what is next to the edge belongs to it.
     """
-    if 0 <= edge == law.origins[piece.number]:
+    if 0 <= edge == law.origins[piece.number] and law.sharp[piece.number]:
         return _HELD if edge < piece.number else -_HELD
     return place - piece.origin
 

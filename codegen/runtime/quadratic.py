@@ -46,10 +46,11 @@ def find_knots(law, rule, y, V, knots):
     for number in range(count + 1):
         part = part_at(law, rule, y, V, cell, number)
         piece, edge = part.piece, part.edge
-        value, slope, curvature = at(piece, 0.0 if edge == math.inf else edge)
+        value, slope, curvature = at(piece, 0.0 if edge == math.inf else edge - piece.origin)
         knots.width[number] = math.inf
         if part.kink:
-            before, slope = slope, at(piece_of(law, piece.number + 1, y, rule.parameters, V), edge)[1]
+            beyond = piece_of(law, piece.number + 1, y, rule.parameters, V)
+            before, slope = slope, at(beyond, edge - beyond.origin)[1]
             knots.h[number], knots.kept[number] = 1.0 / V, 0.0
             knots.width[number] = V * (slope - before)
         else:
@@ -71,14 +72,14 @@ def _at_prox(piece, omega):
 
     Where V times the curvature is large the prox is close to the root of the slope: a step from omega would cancel.
     """
-    V = piece.V
-    _, slope, curvature = at(piece, omega)
+    V, x = piece.V, omega - piece.origin
+    _, slope, curvature = at(piece, x)
     stretch = 1.0 + V * curvature
-    rough = (curvature * abs(omega) + abs(slope)) / stretch
+    rough = (curvature * (abs(x) + abs(piece.origin)) + abs(slope)) / stretch
     if V * curvature > 1.0:
-        prox = omega - slope / curvature + slope / (curvature * stretch)
+        prox = x - slope / curvature + slope / (curvature * stretch)
     else:
-        prox = omega - V * slope / stretch
+        prox = x - V * slope / stretch
     value, slope = at(piece, prox)[0], slope / stretch
     return slope, value + 0.5 * V * slope * slope, value, rough
 

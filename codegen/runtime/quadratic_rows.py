@@ -24,8 +24,8 @@ _START, _END, _ANCHOR, _SLOPE, _ROWS = 10, 13, 16, 20, 23
 
 
 class _Inside(NamedTuple):
-    """A part by its own piece: at a step x from ``origin`` minus g is start + h x, the prox is place + kept x, and the
-    loss there value + prox (slope + curvature prox/2).
+    """A part by its own piece: at a step x from ``origin`` minus g is start + h x, the prox is the step place + kept x,
+    and the loss there value + prox (slope + curvature prox/2).
     """
 
     origin: float
@@ -70,8 +70,9 @@ def _inside(law, rule, y, V, number):
         return _Inside(part.edge, 0.0, 1.0 / V, 0.0, 0.0, part.value, 0.0, 0.0, V, 2.0 * abs(part.edge) / V)
     value, slope, curvature = at(part.piece, 0.0)
     stretch = 1.0 + V * curvature
-    h, kept = curvature / stretch, 1.0 / stretch
-    return _Inside(0.0, slope * kept, h, -V * slope * kept, kept, value, slope, curvature, V, 0.0)
+    h, kept, origin = curvature / stretch, 1.0 / stretch, part.piece.origin
+    place = -V * slope * kept
+    return _Inside(origin, slope * kept, h, place, kept, value, slope, curvature, V, 2.0 * h * abs(origin))
 
 
 @inner

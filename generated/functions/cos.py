@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 2862550b7252a619, runtime 33464624293ddd0f.
+Generated; do not edit. Signature fe5f5fce2929761f, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "2862550b7252a6197007ad3a3a9ef9696d76f497103317da0d886e2987caf60d"
+SIGNATURE = "fe5f5fce2929761f3804308648ae3d1abaa68e5274dc133a7df7585ff8552a46"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 34afd58023bf2d5d, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 0fa09c726fcec876, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "34afd58023bf2d5d8bf8be7cf1580e513daf44208bd818431cafa36259115e21"
+SIGNATURE = "0fa09c726fcec876f5e0c91db31e43146ed7cd117027a791083b713a51cbf71c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature cf8074bbe54ebc04, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 9abbd09190ce68d3, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "cf8074bbe54ebc04e08b0a7066f5c5bf52c2ab5879eae4fbbf09a88882da09a8"
+SIGNATURE = "9abbd09190ce68d3aa0cde0c3ba430dd6578d965bde29f69b546db4c7ce7f8cc"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

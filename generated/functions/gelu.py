@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 4e9b458b0df50d37, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 9246f2dd7adca918, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "4e9b458b0df50d37658a1143ece5a07c501729532af16f68a6076053ffb762fd"
+SIGNATURE = "9246f2dd7adca9184ebd0ca81adeae8df5d3020d98e539761243ff371f5d617e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

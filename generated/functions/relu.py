@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature e9cff462a50e5fba, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 6c407e301ef32852, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "e9cff462a50e5fba0da4fecc98452e8bb292cf20303c02b5cfc2f49b085c7c99"
+SIGNATURE = "6c407e301ef32852806369a2273870298bd478c1eabec653dbd40752f686e9e8"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

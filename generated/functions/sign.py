@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 66ae1a8f69882347, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 86adb42be9e81298, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "66ae1a8f69882347222c686e9c5fa2240b00e88af60648db2c7b547c6c099e97"
+SIGNATURE = "86adb42be9e81298810909e2db09004c28c2cd42cdeae0c1208f40df68e205d6"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature ca85a904652bf664, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 86a2462c56a577fb, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "ca85a904652bf664939c7ea3e14d74d819984b6482c581fb52c0981aab783203"
+SIGNATURE = "86a2462c56a577fbf4e92aa6439ae58f9b606507364786320cfdba13c7424edd"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 2d0a15ed70f1db30, runtime 33464624293ddd0f.
+Generated; do not edit. Signature e8529d6caab42deb, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "2d0a15ed70f1db30b4ddfb9c63992e98f40e5747f07fd5d73c3a4df81382ff45"
+SIGNATURE = "e8529d6caab42deb13f7699ba1e050fac25be55f762a019f8ba0dfce3a9111ae"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

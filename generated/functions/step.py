@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 8acb15706fc32f4b, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 24169e73949b6567, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "8acb15706fc32f4b209b7fedde00105de1b541473a78d46fb8deeb4afb4cc462"
+SIGNATURE = "24169e73949b656738d0d1ee949558e9d9556ccf6f4b9dfc09c787c44f915c9e"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

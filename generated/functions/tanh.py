@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature d8233f55a5d827ad, runtime 33464624293ddd0f.
+Generated; do not edit. Signature d9624f0bed7b0ab8, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "d8233f55a5d827adb9874a466f65a4de01c0c9ac8ed502192927a8b747af2f86"
+SIGNATURE = "d9624f0bed7b0ab827520589b224b215968d857ff489f904f54c1081c6f59605"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

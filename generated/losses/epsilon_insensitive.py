@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 6ce98ce479d244f3, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 5fec16e9a80d85a5, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "6ce98ce479d244f36ec813bff3e0168fd1e5351d1e96251060633a195104f015"
+SIGNATURE = "5fec16e9a80d85a509e8152bc9ef4cf07857b8edf8f488a4e3c051553bdf05ac"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False
@@ -57,7 +57,7 @@ def ends(k, y, q):
 
 
 LOSS = Loss(
-    rho, ends, origins=np.array([-1, -1, -1]),
+    rho, ends, origins=np.array([-1, -1, -1]), sharp=np.array([False, False, False]),
     ranges=np.array([[math.inf, 0.0, 0.0, 3.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=True, margin=False, smooth=SMOOTH, steepness=STEEPNESS,
     rate=0.0,  # of its exponential growth, which polynomials have not

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 0ed29a076992a9bd, runtime 33464624293ddd0f.
+Generated; do not edit. Signature cf971de3f3479f34, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "0ed29a076992a9bd3a8951667f5ba716f86461e17cf7fa86af819187163309cf"
+SIGNATURE = "cf971de3f3479f3483f2c3b658e73f8ce544b8959f07c21fe8b95588f290ffe2"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False
@@ -58,7 +58,7 @@ def ends(k, y, q):
 
 
 LOSS = Loss(
-    rho, ends, origins=np.array([-1, -1, -1]),
+    rho, ends, origins=np.array([-1, -1, -1]), sharp=np.array([False, False, False]),
     ranges=np.array([[math.inf, 0.0, 0.0, 3.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=True, margin=False, smooth=SMOOTH, steepness=STEEPNESS,
     rate=0.0,  # of its exponential growth, which polynomials have not

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 4d54b75cbbc8aab2, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 5961184576f78699, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "4d54b75cbbc8aab246185fe4bc38f465c3b1b3ece600c6591115b393a13ff464"
+SIGNATURE = "5961184576f78699640dfd5ed0fdbea4beb28e95f9cb33e4450356e9cdc11128"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -37,7 +37,7 @@ def rho(k, y, q, n, places, value, slope, curvature):
 
 
 LOSS = Loss(
-    rho, None, origins=np.array([-1]),
+    rho, None, origins=np.array([-1]), sharp=np.array([False]),
     ranges=np.array([[math.inf, 0.0, 0.0, 1.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=True, margin=False, smooth=SMOOTH, steepness=STEEPNESS,
     rate=2.0,  # of its exponential growth, which polynomials have not

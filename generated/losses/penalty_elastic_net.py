@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 6d0f51fc24e45ef2, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 71740cf64e129fdd, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "6d0f51fc24e45ef27297f6104629d0dc4cf7a7fa8ae47a5db71bb3018ca912bf"
+SIGNATURE = "71740cf64e129fdd667285ecbd6850d4c62a011e8e0895debaa41ff30d794718"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False
@@ -50,7 +50,7 @@ def ends(k, y, q):
 
 
 LOSS = Loss(
-    rho, ends, origins=np.array([-1, -1]),
+    rho, ends, origins=np.array([-1, -1]), sharp=np.array([False, False]),
     ranges=np.array([[math.inf, 0.0, 0.0, 2.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=True, margin=False, smooth=SMOOTH, steepness=STEEPNESS,
     rate=0.0,  # of its exponential growth, which polynomials have not

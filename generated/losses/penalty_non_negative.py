@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 688a9659068945c3, runtime 33464624293ddd0f.
+Generated; do not edit. Signature ef197604d3575a9a, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "688a9659068945c319fff22455be7ababf993383db4952e68f0c7789726d1404"
+SIGNATURE = "ef197604d3575a9a6ead4edd324ac02194b30b4f5b1d2d6c3c194090dc96b5f0"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False
@@ -50,7 +50,7 @@ def ends(k, y, q):
 
 
 LOSS = Loss(
-    rho, ends, origins=np.array([-1, -1]),
+    rho, ends, origins=np.array([-1, -1]), sharp=np.array([False, False]),
     ranges=np.array([[math.inf, 0.0, 0.0, 2.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=True, margin=False, smooth=SMOOTH, steepness=STEEPNESS,
     rate=0.0,  # of its exponential growth, which polynomials have not

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature c178fce971541562, runtime 33464624293ddd0f.
+Generated; do not edit. Signature a9363b0cc272b182, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "c178fce971541562ff94cd04a4f29cb6639d024e67d2211a27918ab55669a208"
+SIGNATURE = "a9363b0cc272b1826717290ed66012c176b9cdd0ae35dbbf5b006c94248f7756"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -39,7 +39,7 @@ def rho(k, y, q, n, places, value, slope, curvature):
 
 
 LOSS = Loss(
-    rho, None, origins=np.array([-1]),
+    rho, None, origins=np.array([-1]), sharp=np.array([False]),
     ranges=np.array([[math.inf, 0.0, 0.0, 1.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=False, margin=False, smooth=SMOOTH, steepness=STEEPNESS,
     rate=1.0,  # of its exponential growth, which polynomials have not

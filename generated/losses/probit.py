@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 040312b5c912557d, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 8136460c38aba771, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "040312b5c912557de6409b1211f527a916220a0224cdb70766f40b3001edc324"
+SIGNATURE = "8136460c38aba771013e59972316c896b0e2ff5e968cf6ff67351a0423b1ba65"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -38,7 +38,7 @@ def rho(k, y, q, n, places, value, slope, curvature):
 
 
 LOSS = Loss(
-    rho, None, origins=np.array([-1]),
+    rho, None, origins=np.array([-1]), sharp=np.array([False]),
     ranges=np.array([[math.inf, 0.0, 0.0, 1.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=False, margin=True, smooth=SMOOTH, steepness=STEEPNESS,
     rate=1.15,  # of its exponential growth, which polynomials have not

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 70848f8d6c2b7c9f, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 4d01bf1b8d9eae70, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "70848f8d6c2b7c9f391e050978580261b9bb815dbcd9ff2eb637ed57b4d2d55d"
+SIGNATURE = "4d01bf1b8d9eae705cdaca824a15419365fa9d7f11f879d02ba8343944d0d58e"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False
@@ -28,7 +28,7 @@ STEEPNESS = 1.0  # of the pieces beside the logistic loss, at the default parame
 
 @compiled(PIECES)
 def rho(k, y, q, n, places, value, slope, curvature):
-    """Value, slope and curvature of rho on piece k, at n places u."""
+    """Value, slope and curvature of rho on piece k, at n places u beyond the origin of the piece."""
     delta = q[0]
     for i in range(n):
         u = places[i]
@@ -38,9 +38,8 @@ def rho(k, y, q, n, places, value, slope, curvature):
             curvature[i] = 0.0
         elif k == 1:
             x0 = 1.0/delta
-            x1 = u - 1.0
-            value[i] = 0.5*x0*x1*x1
-            slope[i] = x0*x1
+            value[i] = 0.5*u*u*x0
+            slope[i] = u*x0
             curvature[i] = x0
         else:
             value[i] = 0.0
@@ -60,7 +59,7 @@ def ends(k, y, q):
 
 
 LOSS = Loss(
-    rho, ends, origins=np.array([-1, -1, -1]),
+    rho, ends, origins=np.array([-1, 1, -1]), sharp=np.array([False, False, False]),
     ranges=np.array([[math.inf, 0.0, 0.0, 3.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=False, margin=True, smooth=SMOOTH, steepness=STEEPNESS,
     rate=0.0,  # of its exponential growth, which polynomials have not

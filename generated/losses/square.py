@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature ad23a4c5b757728b, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 3c11957c95af3f03, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "ad23a4c5b757728bc67b427d77cd3de7d3bf7a56ec1bd33a6f44f69dafcd1216"
+SIGNATURE = "3c11957c95af3f03c2f70ef8c26561f347d93e9fd9eb33e9e50ae29cfe6a3bd5"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -36,7 +36,7 @@ def rho(k, y, q, n, places, value, slope, curvature):
 
 
 LOSS = Loss(
-    rho, None, origins=np.array([-1]),
+    rho, None, origins=np.array([-1]), sharp=np.array([False]),
     ranges=np.array([[math.inf, 0.0, 0.0, 1.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=True, margin=False, smooth=SMOOTH, steepness=STEEPNESS,
     rate=0.0,  # of its exponential growth, which polynomials have not

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 59ec1f4097ef2d9f, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 7c33689b2174e9dd, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "59ec1f4097ef2d9f36282e7ac4112f3c650b45edbbc8d84f7c5b7e030632b0c2"
+SIGNATURE = "7c33689b2174e9dd6856555f2302ac9e56b59916819a6f5f2df24dd5f9706a55"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False
@@ -27,13 +27,12 @@ STEEPNESS = 1.0  # of the pieces beside the logistic loss, at the default parame
 
 @compiled(PIECES)
 def rho(k, y, q, n, places, value, slope, curvature):
-    """Value, slope and curvature of rho on piece k, at n places u."""
+    """Value, slope and curvature of rho on piece k, at n places u beyond the origin of the piece."""
     for i in range(n):
         u = places[i]
         if k == 0:
-            x0 = u - 1.0
-            value[i] = 0.5*x0*x0
-            slope[i] = x0
+            value[i] = 0.5*u*u
+            slope[i] = u
             curvature[i] = 1.0
         else:
             value[i] = 0.0
@@ -50,7 +49,7 @@ def ends(k, y, q):
 
 
 LOSS = Loss(
-    rho, ends, origins=np.array([-1, -1]),
+    rho, ends, origins=np.array([0, -1]), sharp=np.array([False, False]),
     ranges=np.array([[math.inf, 0.0, 0.0, 2.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=False, margin=True, smooth=SMOOTH, steepness=STEEPNESS,
     rate=0.0,  # of its exponential growth, which polynomials have not

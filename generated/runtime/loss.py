@@ -1,7 +1,7 @@
 """What a module of a loss offers: averages over the output, and the loss itself.
 
 Written by hand, in codegen/runtime/loss.py.
-Generated; do not edit. Signature 50768d3babf7be6c, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 6c946039717c102b, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -34,6 +34,7 @@ class Loss:
     rho: Compiled  # PIECES
     ends: Compiled | None  # EDGE, where there is more than one piece
     origins: Any
+    sharp: Any
     ranges: Any
     residual: bool
     margin: bool
@@ -48,7 +49,7 @@ class Loss:
     def law(self) -> Law:
         """What the rules take; its addresses hold as long as this object lives."""
         ends = 0 if self.ends is None else self.ends.address
-        known = (self.origins, self.ranges, self.residual, self.margin, self.smooth)
+        known = (self.origins, self.sharp, self.ranges, self.residual, self.margin, self.smooth)
         bends = self.steepness, self.rate, self.curvature, self.knee
         return Law(self.rho.address, ends, *known, *bends, self.quadratic)
 
@@ -123,4 +124,4 @@ def cell(law, y):
     """The first piece that holds at the label y, and how many do."""
     return find_cell(law, y)
 
-SIGNATURE = "50768d3babf7be6cfc6a5575b268f6311948f9f24af292daae884a0ae66999a1"
+SIGNATURE = "6c946039717c102ba156dc7992d332236e80d8372fd249a27ed3182cd7a25122"

@@ -1,7 +1,7 @@
 """What is known of mean outputs from a system: averages of products of mean functions, and how far they are carried.
 
 Written by hand, in codegen/runtime/mean_outputs.py.
-Generated; do not edit. Signature 50768d3babf7be6c, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 6c946039717c102b, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -103,4 +103,4 @@ def linear_in_outputs(weight, labels, laws, out):
         out[1] += weight[n] * product
         out[2] += weight[n] * response[n]
 
-SIGNATURE = "50768d3babf7be6cfc6a5575b268f6311948f9f24af292daae884a0ae66999a1"
+SIGNATURE = "6c946039717c102ba156dc7992d332236e80d8372fd249a27ed3182cd7a25122"

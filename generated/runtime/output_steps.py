@@ -1,7 +1,7 @@
 """Steps of the trapezoid over l = prox(omega) of a smooth loss: even ones, or such that grow away from its knee.
 
 Written by hand, in codegen/runtime/output_steps.py.
-Generated; do not edit. Signature 50768d3babf7be6c, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 6c946039717c102b, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -113,4 +113,4 @@ def fill_growing(steps, ends, places, weights):
         places[i] = steps.knee + half * (up - down)
         weights[i] = step * half * (up + down)
 
-SIGNATURE = "50768d3babf7be6cfc6a5575b268f6311948f9f24af292daae884a0ae66999a1"
+SIGNATURE = "6c946039717c102ba156dc7992d332236e80d8372fd249a27ed3182cd7a25122"

@@ -4,7 +4,7 @@ The envelope of such a loss is quadratic on every part of the line of omega, g i
 parts meet, the knots, envelope and g are continuous.
 
 Written by hand, in codegen/runtime/quadratic.py.
-Generated; do not edit. Signature 50768d3babf7be6c, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 6c946039717c102b, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -52,10 +52,11 @@ def find_knots(law, rule, y, V, knots):
     for number in range(count + 1):
         part = part_at(law, rule, y, V, cell, number)
         piece, edge = part.piece, part.edge
-        value, slope, curvature = at(piece, 0.0 if edge == math.inf else edge)
+        value, slope, curvature = at(piece, 0.0 if edge == math.inf else edge - piece.origin)
         knots.width[number] = math.inf
         if part.kink:
-            before, slope = slope, at(piece_of(law, piece.number + 1, y, rule.parameters, V), edge)[1]
+            beyond = piece_of(law, piece.number + 1, y, rule.parameters, V)
+            before, slope = slope, at(beyond, edge - beyond.origin)[1]
             knots.h[number], knots.kept[number] = 1.0 / V, 0.0
             knots.width[number] = V * (slope - before)
         else:
@@ -77,14 +78,14 @@ def _at_prox(piece, omega):
 
     Where V times the curvature is large the prox is close to the root of the slope: a step from omega would cancel.
     """
-    V = piece.V
-    _, slope, curvature = at(piece, omega)
+    V, x = piece.V, omega - piece.origin
+    _, slope, curvature = at(piece, x)
     stretch = 1.0 + V * curvature
-    rough = (curvature * abs(omega) + abs(slope)) / stretch
+    rough = (curvature * (abs(x) + abs(piece.origin)) + abs(slope)) / stretch
     if V * curvature > 1.0:
-        prox = omega - slope / curvature + slope / (curvature * stretch)
+        prox = x - slope / curvature + slope / (curvature * stretch)
     else:
-        prox = omega - V * slope / stretch
+        prox = x - V * slope / stretch
     value, slope = at(piece, prox)[0], slope / stretch
     return slope, value + 0.5 * V * slope * slope, value, rough
 
@@ -203,4 +204,4 @@ def add_quadratic(law, rule, y, output, knots, sums):
             k1 = start.phi - end.phi
             _add_part((k0, k1, k2), 0.0, here, slopes, spread, sums)
 
-SIGNATURE = "50768d3babf7be6cfc6a5575b268f6311948f9f24af292daae884a0ae66999a1"
+SIGNATURE = "6c946039717c102ba156dc7992d332236e80d8372fd249a27ed3182cd7a25122"

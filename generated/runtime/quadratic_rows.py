@@ -3,7 +3,7 @@
 Knots of the loss are those of all outputs; what follows from their places is done in vector instructions.
 
 Written by hand, in codegen/runtime/quadratic_rows.py.
-Generated; do not edit. Signature 50768d3babf7be6c, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 6c946039717c102b, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -30,8 +30,8 @@ _START, _END, _ANCHOR, _SLOPE, _ROWS = 10, 13, 16, 20, 23
 
 
 class _Inside(NamedTuple):
-    """A part by its own piece: at a step x from ``origin`` minus g is start + h x, the prox is place + kept x, and the
-    loss there value + prox (slope + curvature prox/2).
+    """A part by its own piece: at a step x from ``origin`` minus g is start + h x, the prox is the step place + kept x,
+    and the loss there value + prox (slope + curvature prox/2).
     """
 
     origin: float
@@ -76,8 +76,9 @@ def _inside(law, rule, y, V, number):
         return _Inside(part.edge, 0.0, 1.0 / V, 0.0, 0.0, part.value, 0.0, 0.0, V, 2.0 * abs(part.edge) / V)
     value, slope, curvature = at(part.piece, 0.0)
     stretch = 1.0 + V * curvature
-    h, kept = curvature / stretch, 1.0 / stretch
-    return _Inside(0.0, slope * kept, h, -V * slope * kept, kept, value, slope, curvature, V, 0.0)
+    h, kept, origin = curvature / stretch, 1.0 / stretch, part.piece.origin
+    place = -V * slope * kept
+    return _Inside(origin, slope * kept, h, place, kept, value, slope, curvature, V, 2.0 * h * abs(origin))
 
 
 @inner
@@ -213,4 +214,4 @@ def set_rows(law, rule, alike, knots, places, count, rows):
             _fill_wide(inside, knots, number, spread, ends, places, count, rows)
         _add_part(knots.h[number], knots.kept[number], spread, count, rows)
 
-SIGNATURE = "50768d3babf7be6cfc6a5575b268f6311948f9f24af292daae884a0ae66999a1"
+SIGNATURE = "6c946039717c102ba156dc7992d332236e80d8372fd249a27ed3182cd7a25122"

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature da55f87279d5b9f7.
+Generated; do not edit. Signature a5e83ffda1bf27bc.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "da55f87279d5b9f704e8000dfadf7b41a7213da18ee207752b281add7c2dc9da"
+SIGNATURE = "a5e83ffda1bf27bc65f2f429608e55d7935ed28b1641394fea72765e003502d3"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

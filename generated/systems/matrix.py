@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 4d5f31b05c30bbd7.
+Generated; do not edit. Signature 6331528a5529d353.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "4d5f31b05c30bbd753a168eca6ff67c11d760d1e484b6128c96e5b03a44ba3fe"
+SIGNATURE = "6331528a5529d3530a92d6f5ea64d0473521618f2203be6b44cc2a73ff09b71b"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

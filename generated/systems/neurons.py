@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 3d972b9d6d01f1fe.
+Generated; do not edit. Signature 166b1077b5c38a4f.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "3d972b9d6d01f1fecdf055d8362ac89b684d5ddde72cefcce8f7ff655ce99e38"
+SIGNATURE = "166b1077b5c38a4f126bef1e0c3dceb193b51824e3169bee1407ce71df69785c"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

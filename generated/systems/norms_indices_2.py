@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature ca040242f62aa725.
+in X). Generated; do not edit. Signature 4fc387d50e4d47d1.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "ca040242f62aa72574af1307559f7d1bcc1f1e08c26fbd709b566c7f809d292a"
+SIGNATURE = "4fc387d50e4d47d154ac4bdf99c8a61a2431a27f5d8a89fb919d8ee935578bb7"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 96806aa1c05d17ae, runtime 33464624293ddd0f.
+Generated; do not edit. Signature 5325bd1562fed120, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "96806aa1c05d17ae72867219f7025006eee0ce52d43c0ed87498f93c5a9eaac7"
+SIGNATURE = "5325bd1562fed1204a99f4e54e00d4897f6f6612f2ff2b89f608c6b4380c519c"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 34ca83e5f9855b03.
+Generated; do not edit. Signature 56fe351593b1eb0e.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "34ca83e5f9855b037d26fddf34f184cb4b47d57058abe20cf5b796caa2235936"
+SIGNATURE = "56fe351593b1eb0e3bf51d92f40c6a114b9c871eafe2adb63ddd4b9c6ae2aad5"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 75382270a82c63d3.
+in X). Generated; do not edit. Signature 429199127c40bfbd.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "75382270a82c63d393d2067b62ed5fd392057b3356edb4692a6b03a226d887ba"
+SIGNATURE = "429199127c40bfbd0b7e3dbf6c54d0f8ea5c75a5dd3837e09bc3123901c361d5"
 
 
 # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature b234c47752cd4b7d.
+Generated; do not edit. Signature ce302b19063d7865.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "b234c47752cd4b7d2c7500f367a7c3b19f0edd8cea1d846abe1b0ca876715303"
+SIGNATURE = "ce302b19063d78652cb8f56e25a799fec58f11a5ce1fa7272bdddb5c2f75b241"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

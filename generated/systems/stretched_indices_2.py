@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature cbd5d7ebd58bbc4f.
+Generated; do not edit. Signature 5bb3e02e4bac841c.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "cbd5d7ebd58bbc4f9f25823e2c48d2fba2a8a863deccb3694f1414a56865e257"
+SIGNATURE = "5bb3e02e4bac841c9e8a040a49caa256a7cdc75d3585747b7b7e2c2dd7553619"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

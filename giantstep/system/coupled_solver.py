@@ -124,7 +124,9 @@ def coupled_solution(
         moving, previous, chosen = chooses(problem, times), change, x
         at_answer = previous <= 1.0 and moving  # nodes of the label are chosen anew at what both resolutions tell
         if number > 0 and not still and moving and not at_answer:
-            outcome = settling(problem, x, FINE[0], _STILL)
+            # fewer panels in kappa than the last pair had may have another solution
+            level = replace(last.level, cuts=times.ends) if number > 1 else FINE[0]
+            outcome = settling(problem, x, level, _STILL)
             evaluations, x = evaluations + outcome.evaluations, outcome.x
         known = beside is not None and number == 0
         systems = beside[0] if beside is not None and known else _unless_known(found, partial(pair, problem, times, x))

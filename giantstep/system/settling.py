@@ -44,12 +44,14 @@ def cutting(problem: Problem, x: Array) -> Outcome:
 
 
 def settling(problem: Problem, x: Array, level: Level, moving: float) -> Outcome:
-    """Newton's method on nodes of the label and panels in kappa chosen anew every few steps, until the unknowns
-    move less than ``moving``: fixed ones miss the turns of an output that varies little about its moving mean.
+    """Newton's method on nodes of the label and panels in kappa chosen anew every few steps, beside the cuts of the
+    level, until the unknowns move less than ``moving``: fixed ones miss the turns of an output that varies little about
+    its moving mean.
     """
     evaluations, before = 0, math.inf
     for _ in range(_ROUNDS):
-        system = system_at(problem, replace(level, cuts=cuts_at(problem, x)), x, _ROUGHLY, FOLLOWING)
+        cuts = tuple(sorted({*level.cuts, *cuts_at(problem, x)}))
+        system = system_at(problem, replace(level, cuts=cuts), x, _ROUGHLY, FOLLOWING)
         outcome = newton(system, x, most=_FEW, settled=moving)
         evaluations += outcome.evaluations
         moved = float(np.max(np.abs(outcome.x - x) / system.scale(x)))

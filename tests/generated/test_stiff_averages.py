@@ -32,7 +32,7 @@ def truncated(mean: float, variance: float, kink: float) -> tuple[float, float, 
 
 
 def averages(name: str | dict[str, float | str], V: float, flips: float) -> Array:
-    """(E g, E h, E g^2) of the kernel for labels 1 with flips, without a slope in t."""
+    """(E g, E h, E g^2, E of the loss at the prox) of the kernel for labels 1 with flips, without a slope in t."""
     found = model(name, target__link="sign", target__flips=flips, spike__alignment=1.0)
     kernel, kappa = loss_kernel(found.fit.loss), np.array([0.7])
     law = label_law(found.target, (1.0,), kappa)
@@ -40,10 +40,10 @@ def averages(name: str | dict[str, float | str], V: float, flips: float) -> Arra
     fields = Fields(np.array([V]), np.array([MEAN]), np.zeros((1, 1)), np.array([DELTA]))
     labels = LabelIntervals(kappa, law.low, law.high, law.weight, law.label, law.channel)
     kernel.intervals(Rule(gauss_rule(70), 70, np.array(found.fit.loss.values), 0.0), labels, fields, scratch, out)
-    return out[[1, 2, 3], 0]
+    return out[[1, 2, 3, 14], 0]
 
 
-@pytest.mark.parametrize("V", [1e3, 1e7, 1e11])
+@pytest.mark.parametrize("V", [1e3, 1e7, 1e11, 1e15, 1e17, 1e25])  # of the last the prox rounds to the kink itself
 @pytest.mark.parametrize(
     ("name", "curvature"),
     [("squared_hinge", 1.0), ({"name": "smoothed_hinge", "delta": 9.5}, 1.0 / 9.5)],
@@ -51,12 +51,27 @@ def averages(name: str | dict[str, float | str], V: float, flips: float) -> Arra
 def test_they_are_truncated_moments(name: str | dict[str, float | str], curvature: float, V: float) -> None:
     stiff = V * curvature / (1.0 + V * curvature)
     for flips in (0.0, 0.1):
-        exact = np.zeros(3)
+        exact = np.zeros(4)
         for sign, weight in ((1.0, 1.0 - flips), (-1.0, flips)):
             inside, first, second = truncated(sign * MEAN, DELTA, 1.0)
-            exact += weight * np.array([sign * stiff * first, stiff * inside, stiff**2 * second])
+            lost = 0.5 * stiff**2 * second / curvature
+            exact += weight * np.array([sign * stiff * first, stiff * inside, stiff**2 * second, lost])
         # rounding of erfc and of some hundred terms
-        assert averages(name, V, flips) * [V, V, V**2] == pytest.approx(exact, rel=1e-13)
+        assert averages(name, V, flips) * [V, V, V**2, V**2] == pytest.approx(exact, rel=1e-13)
+
+
+@pytest.mark.parametrize("V", [1.0, 1e8, 1e17, 1e25])
+def test_kinks_that_a_cube_follows(V: float) -> None:
+    """Of max(1 - y f, 0)^3 the prox is s below the kink, 3 V s^2 + s = 1 - omega."""
+    edges, (points, weights) = np.linspace(MEAN - 9.5 * math.sqrt(DELTA), 1.0, 30), gauss_rule(20)
+    away = (1.0 - np.append(edges[:-1], 1.0 - np.geomspace(1.0 - edges[-2], 1e-30, 400)[1:]))[::-1]
+    half, middle = 0.5 * np.diff(away)[:, None], 0.5 * (away[1:] + away[:-1])[:, None]
+    beyond = middle + half * points
+    s = 2.0 * beyond / (1.0 + np.sqrt(1.0 + 12.0 * V * beyond))
+    density = half * weights * np.exp(-0.5 * (1.0 - beyond - MEAN) ** 2 / DELTA) / math.sqrt(2.0 * math.pi * DELTA)
+    stretch = 1.0 + 6.0 * V * s
+    exact = [np.sum(density * f) for f in (3.0 * s**2, 6.0 * s / stretch, 9.0 * s**4, s**3)]
+    assert averages("max(1-y*f,0)**3", V, 0.0) == pytest.approx(exact, rel=1e-11, abs=0.0)
 
 
 @pytest.mark.parametrize(("V", "delta"), [(1.0, 1e8), (1e5, 1e3), (1e10, 1.0)])

@@ -1,0 +1,22 @@
+"""Fewer samples than neurons beside a ridge that vanishes: labels are separated, outputs respond without bound."""
+
+from __future__ import annotations
+
+import pytest
+
+import giantstep as gs
+
+RIDGES = (1e-2, 1e-5, 1e-9, 1e-12)
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", {"name": "smoothed_hinge", "delta": 2.0}])
+def test_the_test_error_is_the_limit_and_the_training_error_a_square(loss: object) -> None:
+    """The prox is as far below the margin as the response is large, and its digits are those of that distance."""
+    step = {"bias": -1.6, "learning_rate": 0.9, "step_samples": 12.0, "flips": 0.1}
+    given = {"activation": "cubic", "link": "sign", "width": 1.5, "samples": 1.3, "loss": loss, **step}
+    found = [gs.solve(gs.model(**given, ridge=ridge), dimension=100) for ridge in RIDGES]
+    for one, ridge in zip(found, RIDGES, strict=True):
+        assert one.test_error == pytest.approx(found[0].test_error, rel=1e-6)
+        assert one.train_error / ridge**2 == pytest.approx(found[1].train_error / RIDGES[1] ** 2, rel=1e-5)
+    assert found[3].test_error == pytest.approx(found[2].test_error, rel=1e-11)
+    assert found[3].train_error / found[2].train_error == pytest.approx(1e-6, rel=1e-10)
