@@ -19,7 +19,15 @@ from derive.language.links import variables_of
 from derive.language.metrics import parse_metric
 from derive.language.substitution import substituted
 from giantstep.law.kinds_of_labels import Intervals, Points
-from giantstep.observe.metric_labels import Along, Index, LabelOfOne, labels_cut_at
+from giantstep.observe.metric_labels import (
+    Along,
+    Index,
+    LabelOfOne,
+    LabelOfTwo,
+    LabelOnLines,
+    OnLines,
+    labels_cut_at,
+)
 from giantstep.observe.output_law import Output
 from giantstep.quadrature.gauss import gathered, legendre
 from giantstep.quadrature.kinks import bracketed_zeros, degree, kinks, kinks_of_roots, polynomial_zeros
@@ -98,12 +106,13 @@ def _zeros(function: Function) -> list[float]:
 @dataclass(frozen=True)
 class Resolution:
     """The width of panels of the output, in units of its spread, how often the nodes of the label are halved, and how
-    far out output and noise are averaged.
+    far out output and noise are averaged; lines: whether a label of two indices has nodes on lines that are chosen.
     """
 
     width: float
     finer: int
     reach: float = _REACH
+    lines: bool = False
 
     def narrower(self) -> Resolution:
         """With panels of half the width."""
@@ -112,6 +121,10 @@ class Resolution:
     def further(self) -> Resolution:
         """Further out."""
         return replace(self, reach=_FURTHER * self.reach)
+
+    def on_lines(self) -> Resolution:
+        """With nodes of a label of two indices that are chosen."""
+        return replace(self, finer=0, lines=True)
 
     def denser(self) -> Resolution:
         """With twice as many nodes of the label and its noise."""
@@ -143,8 +156,9 @@ class Given:
         variance = np.maximum(variance + (target.noise - noise), 1e-300)
         places = () if noise > 0.0 else self.metric.places
         law = _Noisy(self.metric, self.turned, math.sqrt(noise), resolution)
-        if (of_one := LabelOfOne.of(target, problem.overlaps, places, resolution.finer)) is not None:
-            return law.of_one(of_one, kappa[:, 0], (mean, slope[:, 0], variance))
+        for kind in (LabelOfOne, LabelOfTwo)[: 1 + resolution.lines]:
+            if (label := kind.of(target, problem.overlaps, places, resolution.finer)) is not None:
+                return label.average(kappa, (mean, slope, variance), law.along)
         labels = labels_cut_at(target, problem.overlaps, kappa, places, resolution.finer)
         if isinstance(labels, Intervals):
             spread = np.sqrt(slope[:, 0] ** 2 + variance)
@@ -169,19 +183,19 @@ class _Noisy:
     noise: float
     resolution: Resolution
 
-    def of_one(self, label: LabelOfOne, kappa: Array, output: tuple[Array, Array, Array]) -> Array:
-        """[N] for a label that follows one index; output: its mean at t = 0, slope in t and variance beside [N]."""
+    def along(self, label: LabelOnLines, output: OnLines) -> Array:
+        """[N] for a label on lines; output: its mean at t' = 0, slope in t' and variance beside [N]."""
         mean, slope, variance = output
-        spread = np.sqrt(variance + label.rest[0, 0] * slope**2)
+        spread = np.sqrt(variance)
 
         def averaged(labels: Points, owner: Index) -> Array:
             centre = mean[owner, None] + slope[owner, None] * labels.t[:, :, 0]
             return self.at_points(labels.label, centre, np.broadcast_to(spread[owner, None], centre.shape))
 
-        def along(function: Function) -> Along:
+        def crossing(function: Function) -> Along:
             def at(t: Array, of_output: float = 0.0, of_noise: float = 0.0) -> Array:
-                centre = mean[:, None] + slope[:, None] * label.carry * t
-                return function(label.at(kappa, t) + of_noise * self.noise, centre + of_output * spread[:, None])
+                centre = mean[:, None] + slope[:, None] * t
+                return function(label.at(t) + of_noise * self.noise, centre + of_output * spread[:, None])
 
             def width(t: Array) -> Array:
                 with np.errstate(all="ignore"):
@@ -190,7 +204,7 @@ class _Noisy:
 
             return at, width
 
-        return label.average(kappa, averaged, [along(function) for function, _ in self.metric.kinks])
+        return label.average(averaged, [crossing(function) for function, _ in self.metric.kinks])
 
     def at_points(self, labels: Array, centre: Array, spread: Array) -> Array:
         """[N, J] for labels at nodes, at each of which the output has a mean and a deviation."""

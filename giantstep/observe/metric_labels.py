@@ -5,16 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from derive.language.links import link_of
 from giantstep.law.directions import NoisyIndices, noisy_indices
 from giantstep.law.kinds_of_labels import Intervals, Labels, Points
+from giantstep.law.kink_roots import moves
+from giantstep.law.label_plane import LabelPlane
 from giantstep.law.labels import drawn, label_law, law_of_link
 from giantstep.law.multi_index_labels import nodes_given_kappa
-from giantstep.quadrature.kinks import bracketed_zeros
+from giantstep.quadrature.kinks import bracketed_zeros, jumps_only
 from giantstep.quadrature.settled import Panels, Rule
 from giantstep.spec.kernels import function_kernel
 from giantstep.spec.link import link_values
@@ -25,11 +29,15 @@ Array = np.ndarray
 Index = NDArray[np.intp]
 Averaged = Callable[[Points, Index], Array]
 Along = tuple[Callable[[Array], Array], Callable[[Array], Array]]
-_REACH, _ORDER, _PANELS = 9.0, 32, 3  # of t; nodes of a panel; panels between two cuts, at first
-_BEYOND = 14.0  # where places of the link are looked for
+OnLines: TypeAlias = tuple[Array, Array, Array]
+AlongLines: TypeAlias = "Callable[[LabelOnLines, OnLines], Array]"
+REACH, ORDER, _PANELS = 9.0, 24, 3  # of t; nodes of a panel; panels between two cuts, at first
+_LINES = 1024  # at a time
+_ALL, _NOTHING_LEFT = slice(None), np.zeros((1, 1))
 _CHANGE, _FINER, _ROUNDED = 1e-11, 8.0, 4e-15  # what a panel may leave beside the average: a tenth of what is promised
+_OF_TWO, _ALONG = 1e-8, 1e-9  # the same across and along lines of a plane, where the rule is off by the square of that
 _GENTLE = 0.3  # width of a turn that panels resolve without an end next to it
-_AROUND = (0.0, 1.0, 4.0, 10.0, 40.0)  # ends of panels about a turn that is next to a step, in its widths
+_AROUND = (0.0, 6.0, 40.0)  # ends of panels about a turn that is next to a step, in its widths
 
 
 def labels_cut_at(target: Target, overlaps: Rows, kappa: Array, places: tuple[float, ...], finer: int) -> Labels:
@@ -50,15 +58,64 @@ def labels_cut_at(target: Target, overlaps: Rows, kappa: Array, places: tuple[fl
 
 
 @dataclass(frozen=True)
-class LabelOfOne:
-    """A label that follows one index, ``z' = gamma kappa + width t'`` with ``width > 0``, as a function of t'.
+class LabelOnLines:
+    """A label before noise and flips along lines of a standard normal t', on which its indices are ``fixed + step t'``.
 
-    places: labels at which what is averaged has kinks whatever the output is; finer: how much more closely panels are
-    resolved.
+    fixed [I, N], step [I]; cuts [N, C]: where the link has kinks, nan for none; places: labels at which what is
+    averaged has kinks whatever the output is; allowed: what a panel may leave beside the largest average.
     """
 
     target: Target
+    fixed: Array
+    step: Array
+    cuts: Array
+    places: tuple[float, ...]
+    finer: int
+    allowed: float
+
+    def at(self, t: Array, owner: Index | slice = _ALL) -> Array:
+        """The label [P, n] at t' [P, n] or [1, n] of lines [P]."""
+        return np.asarray(link_values(self.target.link)(self.fixed[:, owner, None] + self.step[:, None, None] * t))
+
+    def _beyond(self, place: float, t: Array) -> Array:
+        """How far the label is beyond a given one."""
+        return self.at(t) - place
+
+    def average(self, averaged: Averaged, crossed: Sequence[Along]) -> Array:
+        """Averages [N] over t', on panels that are halved until they give what both halves do.
+
+        averaged: the averages [P, J] over the output for labels of P panels, each of some line; crossed: functions of
+        t' [1, n] or [N, n] whose zeros are ends of panels, each with the width of what turns there. Raises
+        DoesNotSettle.
+        """
+
+        def given(owner: Index, t: Array) -> Array:
+            points = Points(np.ones_like(t), self.at(t, owner), t[:, :, None], _NOTHING_LEFT)
+            law = drawn(points, self.target, self.finer)
+            values = (law.weight * averaged(law, owner)).reshape(len(t), -1, ORDER).sum(axis=1)
+            return np.asarray(values * density(t))
+
+        return Rule(ORDER, self.allowed).integrals(given, self._first(crossed), len(self.cuts))[0]
+
+    def _first(self, crossed: Sequence[Along]) -> Panels:
+        """Panels between the kinks of the link, the given labels and what is crossed, and both ends."""
+        edges = [first_edges(len(self.cuts)), self.cuts]
+        edges += [bracketed_zeros(partial(self._beyond, place), (-REACH, REACH)).T for place in self.places]
+        for each, width in crossed:
+            zeros = bracketed_zeros(each, (-REACH, REACH)).T
+            widths = width(zeros)
+            zeros = np.where(widths < _GENTLE, zeros, np.nan)
+            edges += [zeros + side * away * widths for away in _AROUND for side in (-1.0, 1.0)]
+        return panels_within(np.concatenate(edges, axis=1))
+
+
+@dataclass(frozen=True)
+class LabelOfOne:
+    """A label that follows one index, ``z' = gamma kappa + width t'`` with ``width > 0``."""
+
+    target: Target
     gamma: float
+    noisy: NoisyIndices
     places: tuple[float, ...]
     finer: int
 
@@ -67,64 +124,92 @@ class LabelOfOne:
         """That of a target; None where its label is constant on intervals, or follows from kappa or several indices."""
         if target.indices > 1 or isinstance(law_of_link(target, overlaps, np.zeros((1, len(overlaps)))), Intervals):
             return None
-        found = cls(target, float(np.atleast_2d(np.array(overlaps))[0, 0]), places, finer)
-        return found if found.width > 0.0 else None
+        gamma = float(np.atleast_2d(np.array(overlaps))[0, 0])
+        found = cls(target, gamma, noisy_indices(np.array([[gamma]]), target.probit), places, finer)
+        return found if found.noisy.lower[0, 0] > 0.0 else None
 
-    @cached_property
-    def _noisy(self) -> NoisyIndices:
-        return noisy_indices(np.array([[self.gamma]]), self.target.probit)
+    def average(self, kappa: Array, output: OnLines, along: AlongLines) -> Array:
+        """Averages [N] at kappa [N, q]; output: its mean at t = 0 [N], slope in t [N, 1] and variance beside [N].
 
-    @property
-    def width(self) -> float:
-        """The deviation of z' given kappa."""
-        return float(self._noisy.lower[0, 0])
-
-    @property
-    def carry(self) -> float:
-        """The mean of t, over t'."""
-        return float(self._noisy.carry[0, 0])
-
-    @property
-    def rest(self) -> Array:
-        """The covariance [1, 1] of t given t'."""
-        return self._noisy.rest
-
-    def at(self, kappa: Array, t: Array) -> Array:
-        """The label [N, n] before noise and flips, at kappa [N] and t' [N, n] or [1, n]."""
-        z = self.gamma * kappa[:, None] + self.width * t
-        return np.asarray(link_values(self.target.link)(z[None]))
-
-    def average(self, kappa: Array, averaged: Averaged, crossed: Sequence[Along]) -> Array:
-        """Averages [N] over t' at kappa [N], on panels that are halved until both halves give what they do.
-
-        averaged: the averages [P, J] over the output for labels of P panels, each of some kappa; crossed: functions of
-        t' [1, n] or [N, n] whose zeros are ends of panels, each with the width of what turns there. Raises NotConverged
-        where panels do not settle.
+        along: the average over lines, with the output's mean, slope and variance on each.
         """
+        (mean, slope, variance), width = output, float(self.noisy.lower[0, 0])
+        fixed, carry, rest = self.gamma * kappa[:, :1], float(self.noisy.carry[0, 0]), float(self.noisy.rest[0, 0])
+        cuts = (np.unique([*function_kernel(self.target.link).BREAKPOINTS])[None] - fixed) / width
+        lines = LabelOnLines(
+            self.target, fixed.T, np.array([width]), cuts, self.places, self.finer, allowed_of(_CHANGE, self.finer)
+        )
+        return along(lines, (mean, carry * slope[:, 0], variance + rest * slope[:, 0] ** 2))
+
+
+@dataclass(frozen=True)
+class LabelOfTwo:
+    """A label that varies with two indices, on lines across the plane of t."""
+
+    target: Target
+    plane: LabelPlane
+    places: tuple[float, ...]
+    finer: int
+
+    @classmethod
+    def of(cls, target: Target, overlaps: Rows, places: tuple[float, ...], finer: int) -> LabelOfTwo | None:
+        """That of a target; None where its label is constant between jumps, or follows from kappa."""
+        if target.indices != 2 or jumps_only_of(target.link):
+            return None
+        found = cls(target, LabelPlane.of(target, overlaps), places, finer)
+        return found if moves(found.plane.axes.lower, 1) else None
+
+    def average(self, kappa: Array, output: OnLines, along: AlongLines) -> Array:
+        """As of one index; slope [N, 2]."""
+        (mean, slope, variance), plane = output, self.plane
+        told = slope @ plane.carried
+        law = np.column_stack([mean, told, variance + np.einsum("nd,de,ne->n", slope, plane.rest, slope)])
+        fixed, step, allowed = kappa @ plane.gamma, plane.axes.lower, allowed_of(_ALONG, self.finer)
+
+        def on_lines(owner: Index, t: Array) -> Array:
+            found = np.empty(len(owner))
+            for start in range(0, len(owner), _LINES):
+                part = slice(start, start + _LINES)
+                at, of, place = fixed[owner[part]] + t[part, None] * step[:, 0], law[owner[part]], t[part]
+                cuts = plane.kinked.roots(1, at).T
+                back = np.argsort(plane.axes.places)
+                lines = LabelOnLines(self.target, at.T[back], step[back, 1], cuts, self.places, self.finer, allowed)
+                found[part] = along(lines, (of[:, 0] + of[:, 1] * place, of[:, 2], of[:, 3]))
+            return found
+
+        if not plane.moved:
+            return on_lines(np.arange(len(kappa)), np.zeros(len(kappa)))
 
         def given(owner: Index, t: Array) -> Array:
-            points = Points(np.ones_like(t), self.at(kappa[owner], t), self.carry * t[:, :, None], self.rest)
-            law = drawn(points, self.target, self.finer)
-            values = (law.weight * averaged(law, owner)).reshape(len(t), -1, _ORDER).sum(axis=1)
-            return np.asarray(values * np.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi))
+            return np.asarray(on_lines(np.repeat(owner, t.shape[1]), t.ravel()).reshape(t.shape) * density(t))
 
-        allowed = max(_CHANGE / _FINER**self.finer, _ROUNDED)
-        return Rule(_ORDER, allowed).integrals(given, self._first(kappa, crossed), len(kappa))[0]
+        roots = plane.kinked.roots(0, fixed), plane.kinked.meetings(0, fixed)[0]
+        first = panels_within(np.concatenate([first_edges(len(kappa)), *(each.T for each in roots)], axis=1))
+        return Rule(ORDER, allowed_of(_OF_TWO, self.finer)).integrals(given, first, len(kappa))[0]
 
-    def _first(self, kappa: Array, crossed: Sequence[Along]) -> Panels:
-        """Panels between the breakpoints of the link, the given labels and what is crossed: kappa, and both ends."""
-        values, cuts = link_values(self.target.link), [*function_kernel(self.target.link).BREAKPOINTS]
-        if self.places:
-            wanted = np.array(self.places)[:, None]
-            zeros = bracketed_zeros(lambda z: values(np.atleast_2d(z)[None, 0]) - wanted, (-_BEYOND, _BEYOND))
-            cuts += zeros[np.isfinite(zeros)].tolist()
-        ends = np.linspace(-_REACH, _REACH, _PANELS + 1)
-        edges = [np.broadcast_to(ends, (len(kappa), len(ends)))]
-        edges.append((np.unique(cuts)[None] - self.gamma * kappa[:, None]) / self.width)
-        for each, width in crossed:
-            zeros = bracketed_zeros(each, (-_REACH, _REACH)).T
-            widths = width(zeros)
-            zeros = np.where(widths < _GENTLE, zeros, np.nan)
-            edges += [zeros + side * away * widths for away in _AROUND for side in (-1.0, 1.0)]
-        joined = np.nan_to_num(np.concatenate(edges, axis=1), nan=_REACH)
-        return Panels.between(np.clip(joined, -_REACH, _REACH))
+
+def jumps_only_of(link: str) -> bool:
+    """Whether a link is constant between its jumps."""
+    found = link_of(link)
+    return all(jumps_only(found.node, name) for name in found.variables)
+
+
+def allowed_of(change: float, finer: int) -> float:
+    """What last coefficients of a panel may be beside the average."""
+    return max(change / _FINER**finer, _ROUNDED)
+
+
+def density(t: Array) -> Array:
+    """That of a standard normal."""
+    return np.asarray(np.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi))
+
+
+def first_edges(count: int) -> Array:
+    """Ends of the first panels of so many lines."""
+    ends = np.linspace(-REACH, REACH, _PANELS + 1)
+    return np.broadcast_to(ends, (count, len(ends)))
+
+
+def panels_within(edges: Array) -> Panels:
+    """Panels between edges [N, E], nan for none."""
+    return Panels.between(np.clip(np.nan_to_num(edges, nan=REACH), -REACH, REACH))

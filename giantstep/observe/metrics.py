@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -146,28 +146,41 @@ def _settled(name: str, given: Given) -> Resolution:
     """
     kappa = _PLACES[:, None] * np.linspace(1.0, -0.6, given.output.problem.rank)
     found = Resolution(_WIDEST, 0)
-    before = given.at(kappa, found)
     for finer in (Resolution.narrower, Resolution.denser, Resolution.further):
-        for _ in range(_TIMES):
-            with np.errstate(over="ignore", invalid="ignore"):  # of what grows too fast, which does not settle
-                after = given.at(kappa, finer(found))
-            size = np.abs(after).max()
-            if np.isfinite(size) and np.all(np.abs(after - before) <= 0.1 * _TOLERANCE * size):
-                break
-            found, before = finer(found), after
-        else:
-            raise _unsettled(name, given)
+        # lines beside each of many points of several directions would take hours
+        lines = finer is Resolution.denser and given.output.problem.rank == 1
+        ways = [found, found.on_lines()] if lines else [found]
+        settled = next((at for way in ways if (at := _where_it_stays(given, kappa, way, finer)) is not None), None)
+        if settled is None:
+            raise _unsettled(name, given, of_label=finer is Resolution.denser)
+        found = settled
     return found
 
 
-def _unsettled(name: str, given: Given) -> NotConverged:
+def _where_it_stays(
+    given: Given, kappa: Array, found: Resolution, finer: Callable[[Resolution], Resolution]
+) -> Resolution | None:
+    """The first of finer and finer resolutions at which averages stay what they are; None where they do not."""
+    with np.errstate(over="ignore", invalid="ignore"):  # of what grows too fast, which does not settle
+        before = given.at(kappa, found)
+        for _ in range(_TIMES):
+            after = given.at(kappa, finer(found))
+            size = np.abs(after).max()
+            if np.isfinite(size) and np.all(np.abs(after - before) <= 0.1 * _TOLERANCE * size):
+                return found
+            found, before = finer(found), after
+    return None
+
+
+def _unsettled(name: str, given: Given, of_label: bool = False) -> NotConverged:
     target = given.output.problem.model.target
     others = ["take a target of one index"] if target.indices > 1 else []
     others += ["give the label noise"] if target.noise == 0.0 else []
+    cause = "it has kinks or jumps, and the label passes them faster than its nodes can follow: "
+    cause = cause if of_label and given.metric.kinks else "it may have no mean, as 1/f or exp(f**2); else "
     return NotConverged(
         f"the average of metrics.{name} over label and output does not settle to {_TOLERANCE:g}",
-        "it may have no mean, as 1/f or exp(f**2); else soften it, as sign(y*f) to tanh(9*y*f)"
-        + "".join(f", or {other}" for other in others),
+        f"{cause}soften it, as sign(y*f) to tanh(9*y*f)" + "".join(f", or {other}" for other in others),
     )
 
 

@@ -46,7 +46,7 @@ Array = np.ndarray
 _LONGEST = 2.25  # a panel at first
 _ORDER, _ROUGH = 12, 11  # nodes of a panel; of the estimate of their error
 _TOLERANCE = 1e-12  # of an average of a panel, relative to that over all t
-_OF_TWO = 10.0  # of the same of two indices, where every digit takes its share of many nodes
+_OF_TWO = 100.0  # of the same of two indices, where every digit takes its share of many nodes
 _HALVINGS, _ROUNDED = 36, 1e-15
 _MOST = 1 << 20  # nodes
 # averages with t of three directions: how many there are, those of g, h and the envelope; of g and h with the others

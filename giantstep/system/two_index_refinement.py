@@ -22,16 +22,17 @@ from generated.runtime.label_search import fill_distances, find_shares
 from generated.runtime.nodes import Fields
 from giantstep.law.directions import noisy_indices
 from giantstep.law.kinds_of_labels import Points
-from giantstep.law.kink_roots import Kinks, moves
+from giantstep.law.kink_roots import moves
 from giantstep.law.label_cells import LabelLaw, are_cells
 from giantstep.law.label_growth import ENDED, label_reach, reach_of, share_far_out
 from giantstep.law.label_lines import Lines, are_lines, linear_in, pieces_beside
+from giantstep.law.label_plane import LabelPlane
 from giantstep.law.labels import with_noise
 from giantstep.law.moments_given_kappa import LabelMoments
 from giantstep.law.multi_index_labels import axes_of
 from giantstep.quadrature.crossings import Index, Panels, Search, crossings_of, panels_between
 from giantstep.quadrature.gauss import lobatto, lobatto_coefficients, middle_and_end, tail
-from giantstep.quadrature.kinks import jumps_only, kinks
+from giantstep.quadrature.kinks import jumps_only
 from giantstep.quadrature.panel_orders import HIGHEST, digits_of, gauss_rules, longest_panels
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import jet, prepare
@@ -47,7 +48,7 @@ _SEARCH = Search(97, (-10.0, -4.0, 0.0, 4.0, 10.0), 0.1)
 _LONGEST = 3.0  # a panel: the weight of a standard normal variable is a polynomial of the order on it
 _OUTER = 14, 13  # nodes of a panel of the first t; of the estimate of their error
 _WHOLE = 6.0  # a panel of the second t
-_SHARE = 1e-4  # of the tolerance, that a panel of the second t may be off by: coefficients of lines add up tens of them
+_SHARE = 1e-3  # of the tolerance, that a panel of the second t may be off by: coefficients of lines add up tens of them
 _FAR = 9.0  # spreads of the output from a kink that it does not feel
 _DEGREE = 8
 _PLACES = 0.5 - 0.5 * np.cos(np.pi * np.arange(_DEGREE + 1) / _DEGREE)  # of a panel, where it is told
@@ -104,19 +105,14 @@ class _Plane:
     """The two directions of t beside every node of kappa: indices are ``fixed + lower t``, E[t|z] is ``carried t``."""
 
     def __init__(self, system: CoupledSystem, tolerance: float) -> None:
-        target, gamma = system.problem.model.target, np.array(system.problem.overlaps)
-        found, noisy = link_of(target.link), noisy_indices(gamma, target.probit)
-        self.system, self.node, self.target, self.tolerance = system, found.node, target, tolerance
-        self.prepared = prepare(found.node)
-        self.axes = axes_of(found, noisy.lower)
-        self.kinked = Kinks(self.axes.names, tuple(dict.fromkeys(kinks(found.node))), self.axes.lower)
-        self.fixed = system.points().reshape(len(system.table), -1) @ gamma[:, self.axes.places]
-        back = np.eye(2) if self.axes.back is None else self.axes.back.T
-        self.carried, self.rest = np.ascontiguousarray(noisy.carry @ back), noisy.rest
-        #: whether the first direction moves the label; where it does not, one line has all of it, as what is left of t
-        self.moved = moves(self.axes.lower, 0)
-        if not self.moved:
-            self.rest = self.rest + np.outer(self.carried[:, 0], self.carried[:, 0])
+        target, overlaps = system.problem.model.target, system.problem.overlaps
+        self.system, self.node, self.target, self.tolerance = system, link_of(target.link).node, target, tolerance
+        self.prepared = prepare(self.node)
+        plane = LabelPlane.of(target, overlaps)
+        self.axes, self.kinked, self.carried, self.rest = plane.axes, plane.kinked, plane.carried, plane.rest
+        #: whether the first direction moves the label
+        self.moved = plane.moved
+        self.fixed = system.points().reshape(len(system.table), -1) @ plane.gamma
         form, bend = system.problem.model.fit.loss.form, bend_of(system.loss)
         lines = are_lines(target, system.problem.overlaps, form, bend)
         self.straight = lines and linear_in(target.link) is None

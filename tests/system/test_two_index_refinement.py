@@ -301,7 +301,7 @@ def test_a_pair_has_nodes_that_are_chosen_where_times_says_so() -> None:
     plain = coupled_at(problem, chosen.level)
     for system in (plain, chosen):
         system.residual(x)
-    laws = resolved(problem, chosen.level).with_chosen(*settled_law(plain, 1e-11))
+    laws = resolved(problem, chosen.level).with_chosen(*settled_law(plain, 1e-10))
     expected = coupled_at(problem, chosen.level, laws)
     expected.residual(x)
     np.testing.assert_array_equal(chosen.averages, expected.averages)
