@@ -104,8 +104,10 @@ def above_lower_floor(system: CoupledSystem, x: Array, observables: Array) -> tu
         outcome = newton(lower, x, settled=_ALMOST)
         if outcome.converged and remaining(lower, outcome.x) <= RESIDUAL:
             here = lower.answer(system.on_panels)
-            moved = _apart(observables, here) > _ENOUGH  # so that nodes may not serve any more
-            return lower, outcome.x, _on_fewer_nodes(lower, outcome.x, here) if moved else 0.0
+            if _apart(observables, here) <= _ENOUGH:
+                return lower, outcome.x, 0.0
+            own = _on_own_panels(system, x) if problem.rank == 1 else None  # those of a higher floor may not serve
+            return own or (lower, outcome.x, _on_fewer_nodes(lower, outcome.x, here))
     return None
 
 
