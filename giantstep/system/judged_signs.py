@@ -14,9 +14,8 @@ import numpy as np
 from giantstep.law.kinds_of_labels import Intervals, Points
 from giantstep.law.label_cells import LabelLaw
 from giantstep.law.labels import nodes_of_link
-from giantstep.quadrature.mesh import ORDERS, meshes
-from giantstep.quadrature.panels import terms_of
-from giantstep.system.discretisation import Level, laws_between, resolved
+from giantstep.quadrature.mesh import ORDERS
+from giantstep.system.discretisation import Level, laws_between, panel_ends, resolved
 from giantstep.system.linear_readouts import LinearReadouts
 from giantstep.system.mean_predicted import mean_error
 from giantstep.system.misclassification import resolved_signs, wrong_sign
@@ -142,7 +141,7 @@ class JudgedSigns(LinearReadouts):
 
     def _sign_panels(self) -> Signs:
         """Panels in kappa that resolve the sign of the output at the last x."""
-        ends = meshes(terms_of(self.problem.blocks, self.problem.link)).edges
+        ends = panel_ends(self.problem, replace(self.level, halvings=0, cuts=()))
 
         def parts(kappa: Array) -> Iterator[Output]:
             return (part.output() for part in self._in_parts(kappa, np.ones_like(kappa)))

@@ -33,9 +33,9 @@ def test_a_lower_floor_has_panels_of_its_own() -> None:
     """A label that varies beside kappa holds no output on a kink, but what the floor does is seen: without it outputs
     turn on a hundred thousandth of the width, and panels cut for the floor told errors of 2e-7.
     """
-    spike = {"strength": 70.0, "alignment": 0.985, "bulk_variance": 1.0}
+    spike = {"spike__strength": 70.0, "spike__alignment": 0.985, "spike__bulk_variance": 1.0}
     sizes = {"network__width": 0.5, "fit__samples": 0.64, "fit__ridge": 1.1e-5}
-    given = model("quantile", network__activation="erf", target__link="silu", spike=spike, **sizes)
+    given = model("quantile", network__activation="erf", target__link="silu", **spike, **sizes)
     assert certificate(solve(given, dimension=1000)).holds
 
 
