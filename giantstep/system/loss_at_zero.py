@@ -169,6 +169,17 @@ def has_flat_part(fit_loss: FitLoss) -> bool:
     return any(_is_flat(loss, constants, k, y) for y in _PROBED for k in _pieces_of(loss, y))
 
 
+def flat_part(fit_loss: FitLoss) -> tuple[float, float] | None:
+    """The residuals between which a loss of the residual has no slope; None where it has one everywhere."""
+    loss, constants = loss_kernel(fit_loss), loss_constants(fit_loss)
+    flat = [k for k in _pieces_of(loss, 0.0) if _is_flat(loss, constants, k, 0.0)]
+    if not flat:
+        return None
+    low, high = flat[0] - 1, flat[-1]  # the edges there
+    first = loss.edge(low, 0.0, constants) if flat[0] > 0 else -math.inf
+    return first, loss.edge(high, 0.0, constants) if high < loss.COUNT - 1 else math.inf
+
+
 def _labels(target: Target) -> tuple[Array, Array]:
     """Labels and weights: sums over a fine grid far out, of one index with its noise; probes of several."""
     values = link_values(target.link)

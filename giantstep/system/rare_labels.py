@@ -23,7 +23,8 @@ from giantstep.system.system_of_problem import coupled_at
 
 Array = np.ndarray
 _SELDOM, _OFTEN = 1e-2, 0.1  # probabilities that a label is felt at f = 0: of models that are looked at, of the first
-_UNSEEN = 1e-18  # a share of labels of which no data set holds one
+UNSEEN = 1e-18  # a share of labels of which no data set holds one
+NEVER = 1e-290  # the least size of what is told
 _LOWERED, _SHORTEST, _LITTLE = 3.0, 1.01, 1e-4  # factor of the noise, least one; the last noise beside the first
 
 
@@ -32,7 +33,7 @@ def decided_by_rare_labels(problem: Problem) -> NotConverged | None:
     fit = problem.model.fit
     if fit.loss.form != "residual" or problem.parameters.inverse_dimension > 0.0 or problem.loadings is not None:
         return None
-    if probability_felt(fit.loss, problem.model.target) > _SELDOM:
+    if not seldom_felt(problem):
         return None
     for noisier, x in _with_less_and_less_noise(problem):
         system = coupled_at(noisier, FINE[1])
@@ -50,18 +51,29 @@ def decided_by_few(problem: Problem, energy: float) -> NotConverged | None:
     fit, (samples, *_, inverse_dimension) = problem.model.fit, problem.parameters
     if inverse_dimension > 0.0 or not has_flat_part(fit.loss):
         return None
-    if not 2.0 * energy / samples * (1.0 + _response_without_data(problem)) < _UNSEEN:
+    if not 2.0 * energy / samples * (1.0 + response_without_data(problem)) < UNSEEN:
         return None
+    return of_rare_labels(problem)
+
+
+def seldom_felt(problem: Problem) -> bool:
+    """Whether so few labels are felt at zero output that rare ones may decide."""
+    return probability_felt(problem.model.fit.loss, problem.model.target) <= _SELDOM
+
+
+def of_rare_labels(problem: Problem) -> NotConverged:
+    """What is said of a model that they decide on."""
+    fit = problem.model.fit
     smooth = "target.flips or target.probit" if fit.loss.form == "margin" else "target.noise"
     return NotConverged(
         f"at the best output the loss {fit.loss} is flat but for labels so rare, by the free energy a share below "
-        f"{_UNSEEN:.0e}, that no data set holds one, and at infinite dimension nothing but these decides on the mean "
+        f"{UNSEEN:.0e}, that no data set holds one, and at infinite dimension nothing but these decides on the mean "
         "features",
         f"give a dimension (--dimension), lower the width of the flat part of the loss, or raise {smooth}",
     )
 
 
-def _response_without_data(problem: Problem) -> float:
+def response_without_data(problem: Problem) -> float:
     table, blocks = resolved(problem, FINE[1]).table, len(problem.fraction)
     squares = table[:, -2 * blocks : -blocks] ** 2 + table[:, -blocks:]  # of mu1 and mu2
     response: float = table[:, 1] @ (squares @ problem.fraction) / problem.parameters.ridge

@@ -16,7 +16,7 @@ zero_readout (zero_readout)          in its place: a loss that no label feels at
 exact_output (exact_output) in its place: labels that mean features give exactly
 held_by_penalty (held_by_penalty)    where it fails: a penalty that holds all readouts at zero
 held_readout (held_readout)          the same: an output that a kink of the loss holds
-decided_by_rare_labels (rare_labels), decided_by_far_labels (far_labels)
+decided_by_rare_labels (rare_labels), decided_by_far_labels (far_labels), flat_everywhere (flat_everywhere)
                             and what is said where labels decide that no data set holds
 conditions (evidence)       what the solution must show; a Result (result), or NotConverged with a diagnosis
 """
@@ -194,6 +194,10 @@ def _solve_coupled(problem: Problem, tolerance: float, start: Result | None) -> 
             held = held_readout(problem, tolerance)
         if held is not None:
             return held
+        from giantstep.system.flat_everywhere import flat_everywhere  # the same
+
+        if (few := flat_everywhere(problem)) is not None:
+            raise few from None
     except NotConverged:
         if (found := _held_by_penalty(problem, tolerance)) is not None:
             return found
@@ -229,9 +233,10 @@ def _by_few(problem: Problem, tolerance: float, sought: bool) -> Solution | None
     held = None if sought else held_readout(problem, tolerance)
     if held is not None:
         return held
-    from giantstep.system.rare_labels import decided_by_rare_labels  # which few models need
+    from giantstep.system.flat_everywhere import flat_everywhere  # the same
+    from giantstep.system.rare_labels import decided_by_rare_labels  # the same
 
-    if (few := decided_by_rare_labels(problem)) is not None:
+    if (few := flat_everywhere(problem) or decided_by_rare_labels(problem)) is not None:
         raise few from None
     return None
 

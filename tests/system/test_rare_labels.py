@@ -11,6 +11,7 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 
 from giantstep.spec.errors import NotConverged
+from giantstep.system.flat_everywhere import flat_everywhere
 from giantstep.system.problem import problem_of
 from giantstep.system.rare_labels import decided_by_few, decided_by_rare_labels
 from giantstep.system.solve import solve
@@ -36,9 +37,23 @@ def test_the_mean_features_hold_all_labels_in_the_flat_part() -> None:
         solve(found)
 
 
+@pytest.mark.parametrize("noise", [0.0, 0.01])
+def test_an_output_that_no_label_leaves_is_known_to_exist(noise: float) -> None:
+    """That of the mean feature kappa, or of one that is a constant: nothing has to be solved to tell so."""
+    aligned = model(
+        {"name": "epsilon_insensitive", "epsilon": 6.5}, **ALIGNED, spike__alignment=0.95, target__noise=noise
+    )
+    constant = {"network__activation": "relu", "spike__strength": 0.0, "target__link": "relu", "target__noise": noise}
+    for found in (aligned, model({"name": "epsilon_insensitive", "epsilon": 9.0}, **constant)):
+        said = flat_everywhere(problem_of(found))
+        assert isinstance(said, NotConverged) and "at the best output" in said.message
+        assert flat_everywhere(problem_of(found, 1000)) is None
+
+
 @pytest.mark.parametrize("changes", [{"spike__alignment": 0.2}, {"target__noise": 0.5, "spike__alignment": 0.95}])
 def test_labels_that_are_felt_decide(changes: dict[str, float]) -> None:
     found = model({"name": "epsilon_insensitive", "epsilon": 3.0}, **ALIGNED, **changes)
+    assert flat_everywhere(problem_of(found)) is None
     assert decided_by_rare_labels(problem_of(found)) is None
 
 
