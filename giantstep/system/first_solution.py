@@ -22,6 +22,7 @@ from giantstep.system.resolution import leading
 from giantstep.system.result import Result
 from giantstep.system.separation import ROUNDING, separable
 from giantstep.system.settling import CLOSE, cutting, settling
+from giantstep.system.slight_response import largest_response
 from giantstep.system.square_start import (
     unknowns_of_like_square_loss,
     unknowns_of_shifted_labels,
@@ -37,6 +38,7 @@ PATH = Level(8, 64)  # of a continuation, whose Newton steps need averages that 
 _BEYOND, _LOWERED = 10.0, 2.0  # first threshold of a Huber loss, in sizes of the label; factor of the next ones
 _EASY = 1e-3  # the share of what makes a system hard that a path to it begins at
 _MANY = 10.0  # samples that a path begins at, beside those given or the width
+_RESPONDING = 10.0  # V of usual kappa without data where the last path in the ridge begins, however large features are
 _LOW, _FACTOR, _SHORTEST = 1.0, 3.0, 1.01  # first ridge of a path upwards, factor of its steps, least one
 _BLURRED, _CLEAR = 1e-2, 1e8  # one over what is added to the spread of an output, in units of it: first and last
 
@@ -95,7 +97,8 @@ def _by_paths(problem: Problem, patient: bool) -> Iterator[tuple[Outcome, Couple
             yield outcome, system
             if system.fields(outcome.x) and (cause := system.hint()):  # where the path ends
                 raise unsolved(problem, cause)
-    for first in (max(10.0 * ridge, 1.0), max(1e3 * ridge, 100.0)):
+    slight = ridge * largest_response(problem) / _RESPONDING
+    for first in (max(10.0 * ridge, 1.0), max(1e3 * ridge, 100.0), max(10.0 * ridge, slight)):
         for x in starts(problem.with_parameters(ridge=first), system, None):
             yield continued(system.at_ridge, x, first, ridge), system
     cuts = ridge > _LOW and (problem.loadings is None or may_follow(problem))

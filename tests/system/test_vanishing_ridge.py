@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import giantstep as gs
+from giantstep.verify.certificate import certificate
 
 RIDGES = (1e-2, 1e-5, 1e-9, 1e-12)
 
@@ -20,3 +21,15 @@ def test_the_test_error_is_the_limit_and_the_training_error_a_square(loss: objec
         assert one.train_error / ridge**2 == pytest.approx(found[1].train_error / RIDGES[1] ** 2, rel=1e-5)
     assert found[3].test_error == pytest.approx(found[2].test_error, rel=1e-11)
     assert found[3].train_error / found[2].train_error == pytest.approx(1e-6, rel=1e-10)
+
+
+def test_features_that_are_so_large_that_a_ridge_vanishes_beside_them() -> None:
+    """Cubes after a large step have squares of 1e12: only beside a ridge as large is the square loss a start."""
+    values = {"values": [0.935, -1.829, 1.074], "fractions": [0.34, 0.42, 0.24]}
+    data = {
+        "network": {"activation": "cubic", "width": 1.18, "readout": values, "bias": -1.68},
+        "target": {"link": "sign"},
+        "fit": {"samples": 4.7, "ridge": 0.16, "loss": "logistic"},
+        "step": {"samples": 26.0, "learning_rate": 3.2},
+    }
+    assert certificate(gs.solve(gs.Model.from_dict(data))).holds
