@@ -227,3 +227,29 @@ def test_simulated_variance(name: str) -> None:
     squares = d * ((error - error.mean()) ** 2 * seeds / (seeds - 1.0) - sampling**2 * (what != "gaussian"))
     expected = sum(gs.deviation(model).variance.values())
     assert abs(squares.mean() - expected) < 3.5 * squares.std() / math.sqrt(seeds)
+
+
+@pytest.mark.parametrize("values", [[1.0], [1.0, 0.5, -0.7]])
+@pytest.mark.parametrize("activation, link, loss", [("tanh", "sign(z**2-1)", "logistic"), ("abs", "sign", "hinge")])
+def test_odd_outputs_and_even_labels_are_wrong_half_of_the_time(
+    activation: str, link: str, loss: str, values: list[float]
+) -> None:
+    """So are even outputs and odd labels, in every draw; what rounding moved was refined until there was no memory."""
+    readout = {"values": values, "fractions": [1.0 / len(values)] * len(values)}
+    network = {"activation": activation, "width": 0.24, "readout": readout}
+    found = gs.deviation(_model(loss, link, network=network, spike=SPIKE, target={"link": link}), dimension=1000)
+    assert (found.result.test_error, found.standard_deviation) == (pytest.approx(0.5, rel=1e-12), 0.0)
+
+
+def test_a_bias_that_nearly_vanishes_leaves_what_is_linear_in_it() -> None:
+    """The test error leaves 1/2 in proportion to the bias, with its deviation."""
+    target = {"link": "sign(z**2-1)"}
+    deviations = [
+        gs.deviation(
+            _model("logistic", spike=SPIKE, target=target, network={"activation": "tanh", "width": 0.24, "bias": bias}),
+            dimension=1000,
+        ).standard_deviation
+        for bias in (1e-6, 1e-10)
+    ]
+    first, second = (float(each or 0.0) for each in deviations)
+    assert second == pytest.approx(1e-4 * first, rel=1e-4) and second > 0.0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -22,18 +23,21 @@ from giantstep.system.state import State
 Array = np.ndarray
 Slopes = tuple[Array, Array, Array]
 _STILL = 1e-3  # of the largest relative rate: rounding of the others' is seen in what moves less
+_ROUNDING, _LOST = 1e-14, 1e-3  # of a force, relative to that of half of kappa; relative to it, where nothing is left
 
 
 @dataclass(frozen=True)
 class Moved:
-    """Everything of a fit by name, its derivatives in h, those of the slopes of the output [D, N], and the worst
-    relative residual of the linear equations that these solve.
+    """Everything of a fit by name, its derivatives in h, those of the slopes of the output [D, N], the worst
+    relative residual of the linear equations that these solve, and the relative rounding of their right sides; zero
+    where nothing but rounding moves.
     """
 
     known: Mapping[str, Array]
     rates: Mapping[str, Array]
     slopes: Array
     residual: float
+    rounding: float
 
 
 def error_slopes(system: CoupledSystem) -> Slopes:
@@ -62,15 +66,16 @@ def moved_by_source(system: CoupledSystem) -> Moved:
     followed = [
         name for name in (f"d_{own}" for own in numbers.contractions.followed) if name in numbers.layout.defined
     ]
-    wanted = tuple(f"d_residual_{name}" for name in unknowns)
     tangents.along({})
-    for name, push in pushes.items():
-        numbers[name] = push
-    numbers.run(Stage(numbers.contractions, wanted, given=tuple(pushes), of=tuple(pushes)))
-    force = _gathered(system, {name: numbers[f"d_residual_{name}"] for name in unknowns})
+    matrix, scale = system.jacobian().copy(), system.scale(system.x)
+    force = _force(system, numbers, pushes)
+    one_side = _force(system, numbers, _on_one_side(system, pushes))
+    rounding = _rounding(force, one_side, np.abs(matrix) @ scale)
+    if rounding > _LOST:
+        pushes, rounding = {name: np.zeros_like(push) for name, push in pushes.items()}, 0.0
+    force = _force(system, numbers, pushes)
     pushed = {name: numbers[name].copy() for name in followed if name not in pushes}
 
-    matrix, scale = system.jacobian().copy(), system.scale(system.x)
     rates = -solved(matrix, force, scale)
     moves = system.moves(rates)
     found = tangents.along(moves)
@@ -82,7 +87,34 @@ def moved_by_source(system: CoupledSystem) -> Moved:
     for name, push in pushed.items():
         moving[name] = moving[name] + push
     slopes = np.array([moving[f"d_{name}"] for name in system.kernel.SLOPES])
-    return Moved(known, moving, slopes, float(np.max(np.abs(left) / np.maximum(terms, 1e-300))))
+    residual = float(np.max(np.abs(left) / np.maximum(terms, 1e-300)))
+    return Moved(known, moving, slopes, residual, rounding)
+
+
+def _force(system: CoupledSystem, numbers: Any, pushes: Mapping[str, Array]) -> Array:
+    """What pushes of functions of kappa do to the equations, in the workspace of tangents."""
+    wanted = {name: f"d_residual_{name}" for name in system.kernel.UNKNOWNS}
+    for name, push in pushes.items():
+        numbers[name] = push
+    numbers.run(Stage(numbers.contractions, tuple(wanted.values()), given=tuple(pushes), of=tuple(pushes)))
+    return _gathered(system, {name: numbers[residual] for name, residual in wanted.items()})
+
+
+def _on_one_side(system: CoupledSystem, pushes: Mapping[str, Array]) -> dict[str, Array]:
+    """The same on one half of the space of kappa, which no symmetry maps to itself."""
+    kappa = system.points().reshape(len(system.table), -1)
+    beyond = kappa @ np.linspace(1.0, 0.6, kappa.shape[1]) > 0.0
+    return {name: push * beyond for name, push in pushes.items()}
+
+
+def _rounding(force: Array, one_side: Array, terms: Array) -> float:
+    """That of a force, relative to it, from what one half of kappa adds to it; terms: sizes of those of the equations.
+
+    The test error of an odd output and an even label is 1/2 in every draw: both halves cancel, and what rounding leaves
+    would never settle.
+    """
+    left, size = (float(np.max(np.abs(each) / np.maximum(terms, 1e-300))) for each in (force, one_side))
+    return 0.0 if size == 0.0 else _ROUNDING * size / max(left, 1e-300)
 
 
 def _gathered(system: CoupledSystem, residuals: Mapping[str, Array]) -> Array:
