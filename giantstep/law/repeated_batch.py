@@ -18,7 +18,7 @@ from giantstep.law.few_nodes import Laws
 from giantstep.law.further_steps import Gain, Layer, gain_of_step, state_after
 from giantstep.law.layer_state import LayerState
 from giantstep.law.multi_index_labels import has_kinks, nodes_given_kappa
-from giantstep.law.residual import turns_of
+from giantstep.law.residual import turns_of_target
 from giantstep.law.seen_samples import ORDER, REACH, STEP, SeenSamples, trapezoid
 from giantstep.quadrature.gauss import evenly_cut, hermite, normal_nodes, products
 from giantstep.quadrature.tensor import coordinates
@@ -178,7 +178,7 @@ class _Both:
         if target.indices > 1:
             t, weight = products([trapezoid(2.0 * REACH / (_LABELS * fineness))] * target.indices)
             return weight, t
-        turns, size = turns_of(target.link), float(lower[0, 0])
+        turns, size = turns_of_target(target), float(lower[0, 0])
         if not turns:
             points, weight = trapezoid(self.seen.finest(STEP))
         else:

@@ -77,7 +77,7 @@ def residual_law(target: Target, mean: float, level: int) -> ResidualLaw:
     With noise inside the link, ``u = t + sqrt(probit) n`` decides the label, and t is Gaussian given u. [GER20]
     """
     spread = math.sqrt(1.0 + target.probit)
-    breaks = [b / spread for b in turns_of(target.link)]
+    breaks = [b / spread for b in turns_of_target(target)]
     g, weight = normal_on_panels(breaks, 2.0**-level)
     clean = numpy_values(target.link)(spread * g)
     t = g / spread
@@ -93,6 +93,13 @@ def turns_of(link: str) -> list[float]:
     """Where panels end: at kinks and jumps, and about the places where a smooth link turns within a small width."""
     found = [*function_kernel(link).BREAKPOINTS, *turns(link, _DEVIATION)]
     return sorted(place for place in found if abs(place) < _REACH)
+
+
+def turns_of_target(target: Target) -> list[float]:
+    """Those of a link of one index, and of the moments of labels that a channel draws: their probabilities may jump."""
+    moments = () if target.channel is None else (target.mean_link, target.second_link)
+    links = [link for link in (target.link, *moments) if isinstance(link, str)]
+    return sorted({place for link in links for place in turns_of(link)})
 
 
 def on_few_nodes(law: ResidualLaw, count: int) -> ResidualLaw:

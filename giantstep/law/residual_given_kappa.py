@@ -10,7 +10,7 @@ from scipy.special import roots_hermitenorm
 from giantstep.law.directions import NoisyIndices, noisy_indices
 from giantstep.law.few_nodes import Laws, on_few_nodes
 from giantstep.law.multi_index_labels import has_kinks, nodes_given_kappa
-from giantstep.law.residual import ORDER, turns_of
+from giantstep.law.residual import ORDER, turns_of_target
 from giantstep.quadrature.gauss import evenly_cut, normal_between, products
 from giantstep.spec.link import link_values
 from giantstep.spec.matrix import Rows
@@ -70,7 +70,7 @@ def _labels(target: Target, gamma: Array, noisy: NoisyIndices, kappa: Array) -> 
     """At every kappa labels, weights [P, N] and t' [P, N, m] of the indices with noise, z' = gamma kappa + L' t'."""
     base = kappa @ gamma
     if target.indices == 1:
-        weight, t = _panels(turns_of(target.link), base[:, 0], float(noisy.lower[0, 0]))
+        weight, t = _panels(turns_of_target(target), base[:, 0], float(noisy.lower[0, 0]))
     elif has_kinks(target.link):
         weight, t = nodes_given_kappa(target.link, gamma, noisy.lower, kappa, 1, False, "poles")
     else:

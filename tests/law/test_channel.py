@@ -217,3 +217,21 @@ def test_counts_themselves_average_what_has_kinks(s: float, rough: bool) -> None
         kinked = [np.sum(w * np.abs(x - rate - 0.3)) for x, w in ((labels, weights), (y, p))]
         differs = abs(kinked[0] - kinked[1])
         assert differs < rounded if finer == 3 or s < 7.0 else differs > 1e-4
+
+
+@pytest.mark.parametrize("steps", [1, 2])
+@pytest.mark.parametrize("place", ["", "-0.37"])
+def test_a_channel_that_jumps_is_a_link_that_does(place: str, steps: int) -> None:
+    """Of a trained bulk: residuals of labels whose probabilities jump were averaged across the jump."""
+    step = {"samples": 2.0, "learning_rate": 1.0}
+    table = {
+        "network": {"activation": "tanh", "width": 0.8},
+        "fit": {"samples": 2.0, "ridge": 0.05},
+        "step": [step, {**step, "bulk": "trained"}][-steps:],
+    }
+    by_channel = {"link": "z", "channel": {"labels": [-1, 1], "probability": f"0.5+y*0.4*sign(s{place})"}}
+    drawn, flipped = (
+        gs.solve(gs.Model.from_dict({**table, "target": target}))
+        for target in (by_channel, {"link": f"sign(z{place})", "flips": 0.1})
+    )
+    assert drawn.train_error == pytest.approx(flipped.train_error, rel=1e-11)
