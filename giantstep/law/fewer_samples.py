@@ -9,7 +9,7 @@ leave their weights to it. Source: Cheng, Gimbutas, Martinsson and Rokhlin, SIAM
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 from scipy.linalg import qr, solve_triangular
@@ -22,6 +22,7 @@ _WEAK, _STRONG = 1e-2, 1e5
 _APART = 10.0  # ratios of the T of blocks, either way
 _SWEEPS, _DAMPED = (2, 5, 8), 0.5  # of the iteration that X follows from: those after which functions are drawn
 _TOGETHER = 256  # nodes that are looked at together at first
+_AT_A_TIME = 2048  # nodes whose functions are taken at a time: what leads to these is a hundred times as large
 _FUNCTIONS, _SPARE = 160, 0.9  # drawn at first; the share of them that may turn out to be independent
 _LEAST = 1e-300
 _AT_NODES, _WEIGHTS = ("sample", "along", "earlier", "of_step"), ("law_tr", "law_along", "law_t", "law_own")
@@ -36,16 +37,16 @@ def fewer_samples(arrays: Mapping[str, Array]) -> dict[str, Array]:
     parts = []
     try:
         with np.errstate(all="ignore"):
-            of_steps = _added(arrays, steps, draw)
+            of_steps = _met(arrays, steps, draw)
     except np.linalg.LinAlgError:
         return dict(arrays)
-    for nodes, added in zip(steps, of_steps, strict=True):
+    for nodes, met in zip(steps, of_steps, strict=True):
         step = {name: arrays[name][..., nodes] for name in (*_AT_NODES, *_WEIGHTS)}
-        parts.append(_reduced(step, added, draw))
+        parts.append(_reduced(step, met, draw))
     return {**arrays, **{name: np.concatenate([part[name] for part in parts], axis=-1) for name in parts[0]}}
 
 
-def _reduced(step: dict[str, Array], added: Pair, draw: np.random.Generator) -> dict[str, Array]:
+def _reduced(step: dict[str, Array], met: Array, draw: np.random.Generator) -> dict[str, Array]:
     """A step on the nodes that carry all others: first among those next to each other, then among more and more."""
     together, count = _TOGETHER, _FUNCTIONS
     while True:
@@ -53,7 +54,7 @@ def _reduced(step: dict[str, Array], added: Pair, draw: np.random.Generator) -> 
         groups = np.array_split(nodes, max(1, round(len(nodes) / together)))
         size = _sizes(step)
         with np.errstate(all="ignore"):
-            drawn = _drawn(*added, _sums(step, size), count, draw) * size
+            drawn = _drawn(step, met, size, count, draw) * size
         lengths = np.linalg.norm(drawn, axis=1, keepdims=True)
         if not 0.0 < lengths.max() < np.inf:  # samples of a step of rate zero add nothing
             return step
@@ -63,17 +64,14 @@ def _reduced(step: dict[str, Array], added: Pair, draw: np.random.Generator) -> 
         if all(
             len(own) <= _SPARE * count or count >= len(group) for group, (own, _) in zip(groups, found, strict=True)
         ):
-            step, kept = _moved(step, size, groups, found)
+            step, together = _moved(step, size, groups, found), 2 * together
             if len(groups) == 1:
                 return step
-            added, together = (added[0][..., kept], added[1]), 2 * together
         count *= 2
 
 
-def _moved(
-    step: dict[str, Array], size: Array, groups: list[Array], found: list[Pair]
-) -> tuple[dict[str, Array], Array]:
-    """The step on the nodes of every group that are kept, and which these are; others leave their weights to them."""
+def _moved(step: dict[str, Array], size: Array, groups: list[Array], found: list[Pair]) -> dict[str, Array]:
+    """The step on the nodes of every group that are kept; others leave their weights to them."""
     kept = np.concatenate([group[own] for group, (own, _) in zip(groups, found, strict=True)])
     moved = {name: step[name][..., kept] for name in _AT_NODES}
     inverse = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0.0)
@@ -83,29 +81,40 @@ def _moved(
             for group, (own, share) in zip(groups, found, strict=True)
         ]
         moved[name] = np.concatenate(shares, axis=-1)
-    return moved, kept
+    return moved
 
 
-def _added(arrays: Mapping[str, Array], steps: list[Array], draw: np.random.Generator) -> list[Pair]:
-    """What samples of every step add, its own presence counted, [responses, 2 K, 2 K, N], and the mean resolvent that
-    they meet: at weak and strong responses, with X on its way from that without samples to the solution.
+def _met(arrays: Mapping[str, Array], steps: list[Array], draw: np.random.Generator) -> list[Array]:
+    """The mean resolvents that samples of every step meet, [responses, 2 K, 2 K]: at weak and strong responses, with X
+    on its way from that without samples to the solution.
     """
     own, base = arrays["own_rows"], arrays["base"]
     response = _responses(len(arrays["chi"]), _WEAK / max(1.0, float(np.abs(arrays["sample"]).max())), draw)
-    samples = [np.moveaxis(arrays["sample"][:, :, nodes], 2, 0) for nodes in steps]
-    one, x = np.eye(own.shape[1]), np.broadcast_to(base, (len(response), *base.shape))
-    found: list[list[Pair]] = [[] for _ in steps]
+    x = np.broadcast_to(base, (len(response), *base.shape))
+    found: list[list[Array]] = [[] for _ in steps]
     for sweep in range(1, 1 + max(_SWEEPS)):
         mean, wanted = _resolvents(response, x), base
-        for number, (nodes, sample) in enumerate(zip(steps, samples, strict=True)):
+        for number, nodes in enumerate(steps):
             rows = own[number]
             met = rows @ mean @ rows.T
-            added = sample @ np.linalg.inv(one + met[:, None] @ sample)
-            wanted = wanted + rows.T @ np.einsum("n,jnpq->jpq", arrays["law_tr"][nodes], added) @ rows
+            for part in _parts(len(nodes)):
+                added = _added(arrays["sample"][:, :, nodes[part]], met)
+                wanted = wanted + rows.T @ (added @ arrays["law_tr"][nodes[part]]) @ rows
             if sweep in _SWEEPS:
-                found[number].append((np.moveaxis(added, 1, 3), met))
+                found[number].append(met)
         x = x + _DAMPED * (wanted - x)
-    return [(np.concatenate([a for a, _ in each]), np.concatenate([m for _, m in each])) for each in found]
+    return [np.concatenate(each) for each in found]
+
+
+def _added(sample: Array, met: Array) -> Array:
+    """What samples [2 K, 2 K, N] add, their own presence counted, [responses, 2 K, 2 K, N]."""
+    each = np.moveaxis(sample, 2, 0)
+    return np.moveaxis(each @ np.linalg.inv(np.eye(len(sample)) + met[:, None] @ each), 1, 3)
+
+
+def _parts(nodes: int) -> Iterator[slice]:
+    """So many nodes at a time that what leads to their functions has room."""
+    yield from (slice(start, start + _AT_A_TIME) for start in range(0, nodes, _AT_A_TIME))
 
 
 def _responses(blocks: int, weakest: float, draw: np.random.Generator) -> Array:
@@ -155,21 +164,24 @@ def _sums(step: Mapping[str, Array], size: Array) -> Array:
     return np.concatenate(found)
 
 
-def _drawn(added: Array, mean: Array, sums: Array, count: int, draw: np.random.Generator) -> Array:
+def _drawn(step: Mapping[str, Array], met: Array, size: Array, count: int, draw: np.random.Generator) -> Array:
     """Random functions of a sample, [count, N]: products of two of what it adds, of 1, and of sums with its presence
     counted; and of these with sums.
     """
-    many, size, _, nodes = added.shape
-    plain = added.reshape(many, -1, nodes)
-    met = (mean @ sums.swapaxes(0, 1).reshape(size, -1)).reshape(many, size, -1, nodes)
-    present = (sums.swapaxes(0, 1) - np.einsum("jpqn,jqfn->jpfn", added, met)).reshape(many, -1, nodes)
-    alone = np.broadcast_to(sums.reshape(1, -1, nodes), present.shape)
-    one = np.concatenate([plain, present], axis=1)
-    other = np.concatenate([np.ones((many, 1, nodes)), one], axis=1)
-    each = -(-count // many)
+    sums, many, rows = _sums(step, size), len(met), met.shape[1]
+    each, present = -(-count // many), rows * len(step["along"]) + rows * len(step["earlier"])
+    widths = rows**2 + present, 1 + rows**2 + present, present, present
+    first, second, third, fourth = (draw.normal(size=(many, each, width)) for width in widths)
 
-    def combined(rows: Array) -> Array:
-        return np.asarray(draw.normal(size=(many, each, rows.shape[1])) @ rows)
+    def functions(part: slice) -> Array:
+        added, own = _added(step["sample"][..., part], met), sums[..., part]
+        nodes = own.shape[-1]
+        around = (met @ own.swapaxes(0, 1).reshape(rows, -1)).reshape(many, rows, -1, nodes)
+        counted = (own.swapaxes(0, 1) - np.einsum("jpqn,jqfn->jpfn", added, around)).reshape(many, -1, nodes)
+        alone = np.broadcast_to(own.reshape(1, -1, nodes), counted.shape)
+        one = np.concatenate([added.reshape(many, -1, nodes), counted], axis=1)
+        other = np.concatenate([np.ones((many, 1, nodes)), one], axis=1)
+        return np.asarray((first @ one) * (second @ other) + (third @ counted) * (fourth @ alone))
 
-    drawn = combined(one) * combined(other) + combined(present) * combined(alone)
-    return np.asarray(drawn.reshape(-1, nodes))
+    found = [functions(part).reshape(many * each, -1) for part in _parts(sums.shape[-1])]
+    return np.concatenate(found, axis=1)

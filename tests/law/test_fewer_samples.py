@@ -95,3 +95,17 @@ def test_functions_are_drawn_until_they_are_enough(monkeypatch: pytest.MonkeyPat
     wanted = fewer_samples.fewer_samples(arrays)["sample"].shape[-1]
     monkeypatch.setattr(fewer_samples, "_FUNCTIONS", 10)
     assert fewer_samples.fewer_samples(arrays)["sample"].shape[-1] == pytest.approx(wanted, abs=8)
+
+
+def test_nodes_that_are_taken_a_few_at_a_time_have_the_same_functions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All at once need gigabytes of three readout values; sums of products are rounded."""
+    arrays = rows("two values").all_samples(NODES)
+    steps = [np.flatnonzero(own) for own in arrays["of_step"]]
+    step = {name: arrays[name][..., steps[1]] for name in ("sample", "along", "earlier", *fewer_samples._WEIGHTS)}
+    found = []
+    for many in (5, 10**6):
+        monkeypatch.setattr(fewer_samples, "_AT_A_TIME", many)
+        draw = np.random.default_rng(0)
+        met = fewer_samples._met(arrays, steps, draw)[1]
+        found.append(fewer_samples._drawn(step, met, fewer_samples._sizes(step), 40, draw))
+    np.testing.assert_allclose(found[0], found[1], rtol=0.0, atol=1e-12 * np.abs(found[1]).max())
