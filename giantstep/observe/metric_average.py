@@ -106,13 +106,15 @@ def _zeros(function: Function) -> list[float]:
 @dataclass(frozen=True)
 class Resolution:
     """The width of panels of the output, in units of its spread, how often the nodes of the label are halved, and how
-    far out output and noise are averaged; lines: whether a label of two indices has nodes on lines that are chosen.
+    far out output and noise are averaged; lines: whether a label of two indices has nodes on lines that are chosen;
+    rounding: of averages.
     """
 
     width: float
     finer: int
     reach: float = _REACH
     lines: bool = False
+    rounding: float = 0.0
 
     def narrower(self) -> Resolution:
         """With panels of half the width."""
@@ -157,7 +159,8 @@ class Given:
         places = () if noise > 0.0 else self.metric.places
         law = _Noisy(self.metric, self.turned, math.sqrt(noise), resolution)
         for kind in (LabelOfOne, LabelOfTwo)[: 1 + resolution.lines]:
-            if (label := kind.of(target, problem.overlaps, places, resolution.finer)) is not None:
+            label = kind.of(target, problem.overlaps, places, resolution.finer, resolution.rounding)
+            if label is not None:
                 return label.average(kappa, (mean, slope, variance), law.along)
         labels = labels_cut_at(target, problem.overlaps, kappa, places, resolution.finer)
         if isinstance(labels, Intervals):

@@ -62,7 +62,8 @@ class LabelOnLines:
     """A label before noise and flips along lines of a standard normal t', on which its indices are ``fixed + step t'``.
 
     fixed [I, N], step [I]; cuts [N, C]: where the link has kinks, nan for none; places: labels at which what is
-    averaged has kinks whatever the output is; allowed: what a panel may leave beside the largest average.
+    averaged has kinks whatever the output is; allowed: what a panel may leave beside the largest average; rounding: of
+    what is averaged.
     """
 
     target: Target
@@ -72,6 +73,7 @@ class LabelOnLines:
     places: tuple[float, ...]
     finer: int
     allowed: float
+    rounding: float
 
     def at(self, t: Array, owner: Index | slice = _ALL) -> Array:
         """The label [P, n] at t' [P, n] or [1, n] of lines [P]."""
@@ -95,7 +97,7 @@ class LabelOnLines:
             values = (law.weight * averaged(law, owner)).reshape(len(t), -1, ORDER).sum(axis=1)
             return np.asarray(values * density(t))
 
-        return Rule(ORDER, self.allowed).integrals(given, self._first(crossed), len(self.cuts))[0]
+        return Rule(ORDER, self.allowed, self.rounding).integrals(given, self._first(crossed), len(self.cuts))[0]
 
     def _first(self, crossed: Sequence[Along]) -> Panels:
         """Panels between the kinks of the link, the given labels and what is crossed, and both ends."""
@@ -118,14 +120,17 @@ class LabelOfOne:
     noisy: NoisyIndices
     places: tuple[float, ...]
     finer: int
+    rounding: float
 
     @classmethod
-    def of(cls, target: Target, overlaps: Rows, places: tuple[float, ...], finer: int) -> LabelOfOne | None:
+    def of(
+        cls, target: Target, overlaps: Rows, places: tuple[float, ...], finer: int, rounding: float
+    ) -> LabelOfOne | None:
         """That of a target; None where its label is constant on intervals, or follows from kappa or several indices."""
         if target.indices > 1 or isinstance(law_of_link(target, overlaps, np.zeros((1, len(overlaps)))), Intervals):
             return None
         gamma = float(np.atleast_2d(np.array(overlaps))[0, 0])
-        found = cls(target, gamma, noisy_indices(np.array([[gamma]]), target.probit), places, finer)
+        found = cls(target, gamma, noisy_indices(np.array([[gamma]]), target.probit), places, finer, rounding)
         return found if found.noisy.lower[0, 0] > 0.0 else None
 
     def average(self, kappa: Array, output: OnLines, along: AlongLines) -> Array:
@@ -136,9 +141,8 @@ class LabelOfOne:
         (mean, slope, variance), width = output, float(self.noisy.lower[0, 0])
         fixed, carry, rest = self.gamma * kappa[:, :1], float(self.noisy.carry[0, 0]), float(self.noisy.rest[0, 0])
         cuts = (np.unique([*function_kernel(self.target.link).BREAKPOINTS])[None] - fixed) / width
-        lines = LabelOnLines(
-            self.target, fixed.T, np.array([width]), cuts, self.places, self.finer, allowed_of(_CHANGE, self.finer)
-        )
+        settled = self.places, self.finer, allowed_of(_CHANGE, self.finer), self.rounding
+        lines = LabelOnLines(self.target, fixed.T, np.array([width]), cuts, *settled)
         return along(lines, (mean, carry * slope[:, 0], variance + rest * slope[:, 0] ** 2))
 
 
@@ -150,13 +154,16 @@ class LabelOfTwo:
     plane: LabelPlane
     places: tuple[float, ...]
     finer: int
+    rounding: float
 
     @classmethod
-    def of(cls, target: Target, overlaps: Rows, places: tuple[float, ...], finer: int) -> LabelOfTwo | None:
+    def of(
+        cls, target: Target, overlaps: Rows, places: tuple[float, ...], finer: int, rounding: float
+    ) -> LabelOfTwo | None:
         """That of a target; None where its label is constant between jumps, or follows from kappa."""
         if target.indices != 2 or jumps_only_of(target.link):
             return None
-        found = cls(target, LabelPlane.of(target, overlaps), places, finer)
+        found = cls(target, LabelPlane.of(target, overlaps), places, finer, rounding)
         return found if moves(found.plane.axes.lower, 1) else None
 
     def average(self, kappa: Array, output: OnLines, along: AlongLines) -> Array:
@@ -164,7 +171,8 @@ class LabelOfTwo:
         (mean, slope, variance), plane = output, self.plane
         told = slope @ plane.carried
         law = np.column_stack([mean, told, variance + np.einsum("nd,de,ne->n", slope, plane.rest, slope)])
-        fixed, step, allowed = kappa @ plane.gamma, plane.axes.lower, allowed_of(_ALONG, self.finer)
+        fixed, step = kappa @ plane.gamma, plane.axes.lower
+        settled = self.places, self.finer, allowed_of(_ALONG, self.finer), self.rounding
 
         def on_lines(owner: Index, t: Array) -> Array:
             found = np.empty(len(owner))
@@ -173,7 +181,7 @@ class LabelOfTwo:
                 at, of, place = fixed[owner[part]] + t[part, None] * step[:, 0], law[owner[part]], t[part]
                 cuts = plane.kinked.roots(1, at).T
                 back = np.argsort(plane.axes.places)
-                lines = LabelOnLines(self.target, at.T[back], step[back, 1], cuts, self.places, self.finer, allowed)
+                lines = LabelOnLines(self.target, at.T[back], step[back, 1], cuts, *settled)
                 found[part] = along(lines, (of[:, 0] + of[:, 1] * place, of[:, 2], of[:, 3]))
             return found
 
@@ -185,7 +193,7 @@ class LabelOfTwo:
 
         roots = plane.kinked.roots(0, fixed), plane.kinked.meetings(0, fixed)[0]
         first = panels_within(np.concatenate([first_edges(len(kappa)), *(each.T for each in roots)], axis=1))
-        return Rule(ORDER, allowed_of(_OF_TWO, self.finer)).integrals(given, first, len(kappa))[0]
+        return Rule(ORDER, allowed_of(_OF_TWO, self.finer), self.rounding).integrals(given, first, len(kappa))[0]
 
 
 def jumps_only_of(link: str) -> bool:

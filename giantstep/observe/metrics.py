@@ -30,9 +30,12 @@ from giantstep.system.solve import solve
 from giantstep.system.square_tables import shape_of
 
 Array = np.ndarray
-_WIDEST, _TIMES = 6.0, 4  # panels of the output; how often they, or the nodes of the label, are halved, or go further
+_WIDEST, _NARROWER = 6.0, 8  # panels of the output; how often they are halved
+_TIMES = 4  # how often the nodes of the label are halved, or ends go further
 _PLACES = np.array([-3.1, -1.7, -0.6, 0.2, 0.9, 1.8, 2.9])  # of kappa, at which one is chosen
-_VANISHES = 1e-13  # of the size of what is averaged
+_GROWS = 1.05  # the factor from which on a size is said to grow
+# of the size of what is averaged: what is nothing; rounding given kappa, and of the average over it
+_VANISHES, _ROUNDING, _OF_ALL = 1e-13, 1e-13, 1e-12
 _TOLERANCE = 1e-10  # of an average, relative to that of its size
 _ORDER = 24  # of a panel of kappa
 _FINENESS = (1.0, 1.4)  # of the rules of several directions
@@ -115,37 +118,40 @@ def _average(name: str, given: Given) -> tuple[float, float]:
 
 
 def _by_kappa(name: str, given: Given) -> tuple[float, float]:
-    """(average, error) from those given kappa, none of which has digits where symmetry makes all of them vanish."""
-    size = _vanishing(given)
-    if size is not None:
+    """(average, error) from those given kappa, none of which has digits where all of them vanish but for rounding."""
+    kappa = _kappa(given)
+    sizes = _sizes(given, kappa, Resolution(_WIDEST, 0))
+    size = float(sizes.max()) if np.isfinite(sizes).all() else 0.0
+    resolution = _settled(name, given, _ROUNDING * size)
+    if np.all(np.abs(given.at(kappa, resolution)) < _VANISHES * sizes):
         return 0.0, _VANISHES * size
-    resolution = _settled(name, given)
-    if given.output.problem.rank == 1:
-        return _adaptive(name, given, resolution)
-    return _on_grid(name, given, resolution)
+    average, left = _adaptive if given.output.problem.rank == 1 else _on_grid, _OF_ALL * size
+    value, error = average(name, given, resolution, left)
+    # what is averaged may cancel: rounding is more than what is asked of the rest
+    return value, error + left * (left > _TOLERANCE * abs(value))
 
 
-def _vanishing(given: Given) -> float | None:
-    """The size of a metric whose averages given kappa vanish but for rounding at all that are tried; None of others."""
-    kappa, first = _PLACES[:, None] * np.linspace(1.0, -0.6, given.output.problem.rank), Resolution(_WIDEST, 0)
+def _kappa(given: Given) -> Array:
+    """A few places, at which a resolution is chosen."""
+    return np.asarray(_PLACES[:, None] * np.linspace(1.0, -0.6, given.output.problem.rank))
+
+
+def _sizes(given: Given, kappa: Array, resolution: Resolution) -> Array:
+    """The averages of what a metric is without its sign."""
     metric, turned = (replace(each, values=_size_of(each)) for each in (given.metric, given.turned))
-    positive = replace(given, metric=metric, turned=turned)
     with np.errstate(over="ignore", invalid="ignore"):
-        size = positive.at(kappa, first)
-        vanish = np.all(np.abs(given.at(kappa, first)) < _VANISHES * size)
-    return float(size.max()) if vanish else None
+        return replace(given, metric=metric, turned=turned).at(kappa, resolution)
 
 
 def _size_of(metric: Metric) -> Function:
     return lambda y, f: np.abs(metric.values(y, f))
 
 
-def _settled(name: str, given: Given) -> Resolution:
+def _settled(name: str, given: Given, rounding: float) -> Resolution:
     """The widest panels, the fewest nodes of the label and the nearest ends at which averages given a few kappa have
     settled.
     """
-    kappa = _PLACES[:, None] * np.linspace(1.0, -0.6, given.output.problem.rank)
-    found = Resolution(_WIDEST, 0)
+    kappa, found = _kappa(given), Resolution(_WIDEST, 0, rounding=rounding)
     for finer in (Resolution.narrower, Resolution.denser, Resolution.further):
         # lines beside each of many points of several directions would take hours
         lines = finer is Resolution.denser and given.output.problem.rank == 1
@@ -163,10 +169,10 @@ def _where_it_stays(
     """The first of finer and finer resolutions at which averages stay what they are; None where they do not."""
     with np.errstate(over="ignore", invalid="ignore"):  # of what grows too fast, which does not settle
         before = given.at(kappa, found)
-        for _ in range(_TIMES):
+        for _ in range(_NARROWER if finer is Resolution.narrower else _TIMES):
             after = given.at(kappa, finer(found))
             size = np.abs(after).max()
-            if np.isfinite(size) and np.all(np.abs(after - before) <= 0.1 * _TOLERANCE * size):
+            if np.isfinite(size) and np.all(np.abs(after - before) <= max(0.1 * _TOLERANCE * size, found.rounding)):
                 return found
             found, before = finer(found), after
     return None
@@ -176,16 +182,27 @@ def _unsettled(name: str, given: Given, of_label: bool = False) -> NotConverged:
     target = given.output.problem.model.target
     others = ["take a target of one index"] if target.indices > 1 else []
     others += ["give the label noise"] if target.noise == 0.0 else []
-    cause = "it has kinks or jumps, and the label passes them faster than its nodes can follow: "
-    cause = cause if of_label and given.metric.kinks else "it may have no mean, as 1/f or exp(f**2); else "
+    if of_label and given.metric.kinks:
+        cause = "it has kinks or jumps, and the label passes them faster than its nodes can follow: "
+    elif _grows(given):
+        cause = "it may have no mean, as 1/f or exp(f**2); else "
+    else:
+        cause = "label and output vary too widely for what it varies on: "
     return NotConverged(
         f"the average of metrics.{name} over label and output does not settle to {_TOLERANCE:g}",
         f"{cause}soften it, as sign(y*f) to tanh(9*y*f)" + "".join(f", or {other}" for other in others),
     )
 
 
-def _adaptive(name: str, given: Given, resolution: Resolution) -> tuple[float, float]:
-    """Panels of kappa, halved until both halves give what the whole does."""
+def _grows(given: Given) -> bool:
+    """Whether the size of a metric grows with narrower panels or further out: it may have no mean."""
+    kappa, first = _kappa(given), Resolution(_WIDEST / 2**_NARROWER, 0, rounding=math.inf)
+    size, *others = (_sizes(given, kappa, at) for at in (first, first.narrower().narrower(), first.further().further()))
+    return not all(bool(np.all(other <= _GROWS * size)) for other in others)
+
+
+def _adaptive(name: str, given: Given, resolution: Resolution, left: float) -> tuple[float, float]:
+    """Panels of kappa, halved until both halves give what the whole does, but for what may be ``left``."""
     problem = given.output.problem
     further = noisy_terms(problem.link, problem.model.target)
     terms = terms_of(problem.blocks, problem.link, *further)
@@ -196,12 +213,13 @@ def _adaptive(name: str, given: Given, resolution: Resolution) -> tuple[float, f
         averages = given.at(kappa.reshape(-1, 1), resolution).reshape(kappa.shape)
         return np.asarray(averages * np.exp(-0.5 * kappa * kappa) / math.sqrt(2.0 * math.pi))
 
-    rule = Rule(_ORDER, 0.1 * _TOLERANCE / (len(edges) - 1))
+    panels = len(edges) - 1
+    rule = Rule(_ORDER, 0.1 * _TOLERANCE / panels, left / panels)
     total, error = rule.integrals(values, Panels.between(edges[None]), 1)
     return float(total[0]), float(error[0])
 
 
-def _on_grid(name: str, given: Given, resolution: Resolution) -> tuple[float, float]:
+def _on_grid(name: str, given: Given, resolution: Resolution, left: float) -> tuple[float, float]:
     """Several directions of kappa: the rule of their features at two finenesses."""
     problem, found = given.output.problem, []
     for fineness in _FINENESS:
@@ -209,6 +227,6 @@ def _on_grid(name: str, given: Given, resolution: Resolution) -> tuple[float, fl
         kappa = coordinates(rows, 1, problem.rank)
         found.append(float(rows[:, 1] @ given.at(kappa, resolution)))
     error = abs(found[1] - found[0])
-    if not (math.isfinite(error) and error <= 1e3 * _TOLERANCE * abs(found[1])):
+    if not (math.isfinite(error) and error <= max(1e3 * _TOLERANCE * abs(found[1]), left)):
         raise _unsettled(name, given)
     return found[1], error

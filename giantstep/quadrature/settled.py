@@ -50,10 +50,13 @@ class Panels:
 
 @dataclass(frozen=True)
 class Rule:
-    """order: nodes of a panel; allowed: error of a panel, over the largest of the integrals of the size."""
+    """order: nodes of a panel; allowed: error of a panel, over the largest of the integrals of the size; rounding: one
+    that is allowed whatever these are.
+    """
 
     order: int
     allowed: float
+    rounding: float = 0.0
 
     def integrals(self, values: Callable[[Index, Array], Array], panels: Panels, count: int) -> tuple[Array, Array]:
         """(integrals, errors) [count] of a function of owner [P] and place [P, order], smooth inside panels.
@@ -68,7 +71,7 @@ class Rule:
             size = 0.5 * length * (np.abs(own) @ weights)
             tail = length * np.max(np.abs(own @ last), axis=1, initial=0.0)
             largest = np.max(sizes + np.bincount(panels.owner, size, count), initial=0.0)
-            again = ~(tail <= self.allowed * largest)
+            again = ~(tail <= max(self.allowed * largest, self.rounding))
             owner, done = panels.owner[~again], 0.5 * length[~again] * (own[~again] @ weights)
             found += np.bincount(owner, done, count)
             error += np.bincount(owner, tail[~again], count)
