@@ -23,7 +23,7 @@ from giantstep.system.state import State
 Array = np.ndarray
 Slopes = tuple[Array, Array, Array]
 _STILL = 1e-3  # of the largest relative rate: rounding of the others' is seen in what moves less
-_ROUNDING, _LOST = 1e-14, 1e-3  # of a force, relative to that of half of kappa; relative to it, where nothing is left
+_ROUNDING, _LOST = 1e-12, 1e-3  # of a force, relative to that of half of kappa; relative to it, where nothing is left
 
 
 @dataclass(frozen=True)
@@ -101,10 +101,19 @@ def _force(system: CoupledSystem, numbers: Any, pushes: Mapping[str, Array]) -> 
 
 
 def _on_one_side(system: CoupledSystem, pushes: Mapping[str, Array]) -> dict[str, Array]:
-    """The same on one half of the space of kappa, which no symmetry maps to itself."""
+    """Sizes of the same on one half of the space of kappa, which no symmetry maps to itself.
+
+    Slopes of the probability of a wrong sign are at most about the density of the output at zero: where labels of both
+    signs are as likely at every kappa, nothing is left of them there.
+    """
     kappa = system.points().reshape(len(system.table), -1)
     beyond = kappa @ np.linspace(1.0, 0.6, kappa.shape[1]) > 0.0
-    return {name: push * beyond for name, push in pushes.items()}
+    least = np.zeros(len(kappa))
+    if system.loss.FORM == "margin":
+        variance = system.view("Delta") + (np.array(system.slopes) ** 2).sum(axis=0)
+        variance = np.maximum(variance, 1e-300)
+        least = np.exp(-0.5 * system.view("mean") ** 2 / variance) / (system.parameters[0] * np.sqrt(variance))
+    return {name: np.maximum(np.abs(push), least * (name != "d_avg_h")) * beyond for name, push in pushes.items()}
 
 
 def _rounding(force: Array, one_side: Array, terms: Array) -> float:
