@@ -29,6 +29,7 @@ FOLDER = "losses"
 _MARGIN = 1.01  # of a largest curvature: what a search or the way to a limit may leave
 _FALLS = 5.0  # times exp(-|u|), that a curvature falls below; that of the logistic loss is 4 times that at most
 _INSIDE = 20  # |u|, and as much again, where curvature is searched for its maximum
+_STEEP = 8.0  # slope of an exponent from which on exponentials overflow where outputs may be
 _STEEPEST = 100.0  # curvature is searched for its maximum on this scale at most
 #: The averages in the order in which `runtime.label_points` accumulates them, for one direction beside the spike.
 _ORDER = (
@@ -111,7 +112,26 @@ def _shortest(curvature: Any) -> Any:
     """The curvature in its shortest form, which cancels least; SymPy may hang on exponentials of polynomials."""
     if any(sp.degree(node.exp, U) > 1 for node in curvature.atoms(sp.exp) if node.exp.is_polynomial(U)):
         return curvature
+    if (found := _in_one_exponential(curvature)) is not None:
+        return found
     return min((curvature, sp.simplify(curvature), sp.factor(curvature)), key=lambda e: (sp.count_ops(e), str(e)))
+
+
+def _in_one_exponential(curvature: Any) -> Any:
+    """A steep curvature that is rational in one exponential, as a product in that: SymPy takes exp(100 u) for a power
+    of exp(u), and what it makes of these overflows; None of others.
+    """
+    exponents = {sp.expand(node.exp) for node in curvature.atoms(sp.exp)}
+    steep = [sp.diff(each, U) for each in exponents]
+    if not steep or not all(each.is_Number and abs(each) > _STEEP for each in steep):
+        return None
+    least = min(exponents, key=lambda each: (abs(sp.diff(each, U)), str(each)))
+    powers = {each: sp.simplify(each / least) for each in exponents}
+    if not all(power.is_Integer for power in powers.values()):
+        return None
+    one = sp.Dummy("one", positive=True)
+    rational = curvature.replace(sp.exp, lambda exponent: one ** powers[sp.expand(exponent)])
+    return sp.factor(rational).subs(one, sp.exp(least)) if rational.is_rational_function(one) else None
 
 
 def _header(analysis: LossAnalysis, signed: str, helpers: str) -> str:

@@ -54,6 +54,8 @@ def stabilised(expression: Any) -> Any:
         return expression
     arguments = [stabilised(argument) for argument in expression.args]
     rebuilt = expression.func(*arguments) if tuple(arguments) != expression.args else expression
+    if isinstance(rebuilt, sympy.exp):  # exponents that are the same are to look the same
+        return sympy.exp(_distributed(rebuilt.args[0]))
     if isinstance(rebuilt, sympy.Add):
         return _sum(rebuilt)
     if isinstance(rebuilt, sympy.Mul):
@@ -63,6 +65,11 @@ def stabilised(expression: Any) -> Any:
     if isinstance(rebuilt, sympy.Pow):
         return _power(rebuilt)
     return rebuilt
+
+
+def _distributed(exponent: Any) -> Any:
+    """A number times a sum as a sum."""
+    return sympy.expand_mul(exponent, deep=False) if exponent.is_Mul and exponent.args[0].is_Number else exponent
 
 
 def _one_plus_exp(expression: Any) -> Any:
@@ -101,7 +108,7 @@ def _product(product: Any) -> Any:
             # exp(-u) Sigmoid(u) = Sigmoid(-u): the product overflows where its value is 1
             u = base.args[0]
             for k in range(int(count), 0, -1):
-                rest = product / sympy.exp(-k * u) / base**count
+                rest = sympy.powsimp(product / sympy.exp(-k * u) / base**count, combine="exp")
                 if not rest.has(sympy.exp) and product.has(sympy.exp):
                     return _product_or_same(rest * base ** (count - k) * Sigmoid(-u) ** k)
         if isinstance(base, sympy.sinh) and powers.get(sympy.cosh(base.args[0]), sympy.S.Zero) == -count:

@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature ddc7252e058e1ae0, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 8ad8de05adfaa790, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "ddc7252e058e1ae0dc0506baf343045c8cd4139c6a591eb2811d9a01ef7c02bc"
+SIGNATURE = "8ad8de05adfaa790a785b18f38e0eca23f42bcbf8e318b15d14922f77a7878fb"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

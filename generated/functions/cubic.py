@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 0fa09c726fcec876, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 7821f85a6e0a2db1, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "0fa09c726fcec876f5e0c91db31e43146ed7cd117027a791083b713a51cbf71c"
+SIGNATURE = "7821f85a6e0a2db1b3825a4d23d6789ad9b6c78bbdd97eacf1c6ffc35dba1f67"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

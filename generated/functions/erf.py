@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 9abbd09190ce68d3, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 0bd12b91f9029ab6, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "9abbd09190ce68d3aa0cde0c3ba430dd6578d965bde29f69b546db4c7ce7f8cc"
+SIGNATURE = "0bd12b91f9029ab657806018c55376b690a7a1704236c0cf0d141c939ab7bbe2"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

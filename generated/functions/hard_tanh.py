@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature d4b1aee26d3ac105, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 108520909d035c6f, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "d4b1aee26d3ac105d8c12fb392d31f53240f479c4b2402ab63ea6c07ec199cbc"
+SIGNATURE = "108520909d035c6f0e1bfa950e55d2713ab3c622da1ef190dffafede36a048db"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

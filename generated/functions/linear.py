@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 90f194fb39501aa9, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 890cf43827fed092, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "90f194fb39501aa9eac4c9f9c79004dbd3fc7f47f3e1f61cbb03ae8ad4e0d814"
+SIGNATURE = "890cf43827fed092889c2e13aaaae0191e441f51801a7f0f06c827fbcfe194a6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

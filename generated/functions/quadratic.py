@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 188b275fd2364f0f, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 20faa58650eaf409, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "188b275fd2364f0ff1e85266924f0a6f8135ec84dc5be92e641fb6d71ebb2f59"
+SIGNATURE = "20faa58650eaf40953583a47acb0f079aa5ea83345b6305cf0581215f11378fc"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

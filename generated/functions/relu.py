@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 6c407e301ef32852, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 729d8f0f65d14394, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "6c407e301ef32852806369a2273870298bd478c1eabec653dbd40752f686e9e8"
+SIGNATURE = "729d8f0f65d143948f8eec786f7269b231b5f1fee9f21e8a8811201aa68ce727"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

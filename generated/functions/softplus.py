@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature e8529d6caab42deb, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 82f289839629f25d, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "e8529d6caab42deb13f7699ba1e050fac25be55f762a019f8ba0dfce3a9111ae"
+SIGNATURE = "82f289839629f25d9a1e4fc6b0504dfa2dce81c1aa2f695f968fa2686a27fc47"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 24169e73949b6567, runtime 6f13d541299b4946.
+Generated; do not edit. Signature e04ceeeb5424e5f1, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "24169e73949b656738d0d1ee949558e9d9556ccf6f4b9dfc09c787c44f915c9e"
+SIGNATURE = "e04ceeeb5424e5f1bf4882956437de9f12998e17a0f034a1ab28187756bec86b"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

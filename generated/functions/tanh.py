@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature d9624f0bed7b0ab8, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 3ec6708514f738b3, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "d9624f0bed7b0ab827520589b224b215968d857ff489f904f54c1081c6f59605"
+SIGNATURE = "3ec6708514f738b36a7929859a6704cb51759f59e20748ed1bbad0b08e8cad9f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

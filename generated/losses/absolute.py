@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 56cd9de6288aaf62, runtime 6f13d541299b4946.
+Generated; do not edit. Signature c85d635eece5efe9, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "56cd9de6288aaf62cbc97a0cd53391a23e88d1382e71bf2908bea77c97bf180b"
+SIGNATURE = "c85d635eece5efe98a418e7a6759361a64922e67a3f9cd2f50dc02af1b5efdcb"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 7a8fc0a22e92084d, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 790db921bb6f0259, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "7a8fc0a22e92084d066add56e41ca236c6dd0bed2b1ec726f48f5b98364b617f"
+SIGNATURE = "790db921bb6f02592423fe63fb1b88288d362f5e6f45c74ca07f8ce384e9262f"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

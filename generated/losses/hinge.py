@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 1d66d4b53ea4ce8c, runtime 6f13d541299b4946.
+Generated; do not edit. Signature d6489e1515de4815, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "1d66d4b53ea4ce8ca68729edfcd7f6c38290b51e0999680a0e267a6c68f17789"
+SIGNATURE = "d6489e1515de4815a90a80154be4eadac0b1b797e4387b618ef97113dd8f4012"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 20587262305b75b4, runtime 6f13d541299b4946.
+Generated; do not edit. Signature a403178f30dd9de3, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "20587262305b75b4342d2660b7b0d14b6327b8d585181a95749b6b5a47f97e9b"
+SIGNATURE = "a403178f30dd9de305d4ba28e653bf27cf739a42ce549a6869f268cdecdc5dfe"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature ef197604d3575a9a, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 9c9d34e13fa3195e, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "ef197604d3575a9a6ead4edd324ac02194b30b4f5b1d2d6c3c194090dc96b5f0"
+SIGNATURE = "9c9d34e13fa3195edfeec9430aef4238596fefd02e84bd2441efe8a18e6e3ec6"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature a9363b0cc272b182, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 6a01d63d07c4d192, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "a9363b0cc272b1826717290ed66012c176b9cdd0ae35dbbf5b006c94248f7756"
+SIGNATURE = "6a01d63d07c4d19296b74347629b9d67a27264500991462bf42ea0386293e0b1"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

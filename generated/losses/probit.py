@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 8136460c38aba771, runtime 6f13d541299b4946.
+Generated; do not edit. Signature d8bff2dff5863618, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "8136460c38aba771013e59972316c896b0e2ff5e968cf6ff67351a0423b1ba65"
+SIGNATURE = "d8bff2dff5863618127fa1ca76cb85eef3ed7b187839c53f7be9a1388ca73b29"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

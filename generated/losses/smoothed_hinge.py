@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 4d01bf1b8d9eae70, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 0437c530ef9e3fae, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "4d01bf1b8d9eae705cdaca824a15419365fa9d7f11f879d02ba8343944d0d58e"
+SIGNATURE = "0437c530ef9e3fae4644e46e6cb02ba40f9ffe048bd68d2f6fafd7d3962a5b5b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 3c11957c95af3f03, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 144c4f1bb2fa721a, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "3c11957c95af3f03c2f70ef8c26561f347d93e9fd9eb33e9e50ae29cfe6a3bd5"
+SIGNATURE = "144c4f1bb2fa721a65ee0ef8dcd587861c317c325540eeacafde0df01a8ada48"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 7c33689b2174e9dd, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 65ebf1dd2fce380b, runtime 6f13d541299b4946.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "7c33689b2174e9dd6856555f2302ac9e56b59916819a6f5f2df24dd5f9706a55"
+SIGNATURE = "65ebf1dd2fce380b6f854f7f51d907f55deaa255f421ba63f09705b4c8125aae"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 56fe351593b1eb0e.
+Generated; do not edit. Signature 0599ef3b2cf998ae.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "56fe351593b1eb0e3bf51d92f40c6a114b9c871eafe2adb63ddd4b9c6ae2aad5"
+SIGNATURE = "0599ef3b2cf998ae69327d243a5562d6ead86c57b56395f55d8a61d9f89b307b"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -294,6 +294,7 @@ def test_numba_text_is_stable_far_out() -> None:
         sympy.sinh(z) / sympy.cosh(z): "math.tanh(z)",
         1 - sympy.erf(z): "math.erfc(z)",
         1 + sympy.erf(z): "math.erfc(-z)",
+        sympy.exp(3 - 3 * z) / (1 + sympy.exp(3 - 3 * z)): "sigmoid(3.0 - 3.0*z)",
         sympy.exp(z) - 1: "math.expm1(z)",
         sympy.log(1 + z**2): "math.log1p(z*z)",
     }

@@ -20,6 +20,7 @@ from long_runs import every
 from loss_cases import GENERAL, MARGIN, PARAMETERS, RESIDUAL, Array, channel_of, loss_table, model
 from reference_output import Fields as OutputFields
 from reference_output import LossCurve, node_averages
+from scipy.special import expit
 
 from derive.loss.loss import analyse_loss, loss_of
 from generated.runtime.label_intervals import LabelIntervals
@@ -290,3 +291,15 @@ def test_losses_have_their_parameters() -> None:
 
     assert set(NAMES) == set(REGISTERED)
     assert {name for name, entry in REGISTERED.items() if entry.parameters} == set(PARAMETERS)
+
+
+@pytest.mark.parametrize("steep", [70, 1000])
+def test_steep_exponentials_do_not_overflow(steep: int) -> None:
+    """A hinge smoothed on a short scale: exp(steep u) is no number where outputs are, and its ratios are."""
+    loss = loss_kernel(model(f"log(1+exp({steep}*(1-y*f)))/{steep}").fit.loss)
+    for u in (-30.0, -2.0, 0.9, 1.0, 1.02, 3.0, 30.0):
+        past, before = expit(steep * (1.0 - u)), expit(steep * (u - 1.0))
+        value, slope, curvature = loss.piece(0, u, 1.0, np.empty(0))
+        assert value == pytest.approx(np.logaddexp(0.0, steep * (1.0 - u)) / steep, rel=1e-13, abs=1e-300)
+        assert slope == pytest.approx(-past, rel=1e-12, abs=1e-300)  # of an exponent of 1e3, rounded
+        assert curvature == pytest.approx(steep * past * before, rel=1e-12, abs=1e-300)
