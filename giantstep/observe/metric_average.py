@@ -10,15 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 
-from derive.language.grammar import Node
-from derive.language.links import variables_of
-from derive.language.metrics import parse_metric
-from derive.language.substitution import substituted
 from giantstep.law.kinds_of_labels import Intervals, Points
+from giantstep.observe.metric_function import Function, Metric, metric_of
 from giantstep.observe.metric_labels import (
     Along,
     Index,
@@ -30,77 +26,23 @@ from giantstep.observe.metric_labels import (
 )
 from giantstep.observe.output_law import Output
 from giantstep.quadrature.gauss import gathered, legendre
-from giantstep.quadrature.kinks import bracketed_zeros, degree, kinks, kinks_of_roots, polynomial_zeros
+from giantstep.quadrature.kinks import bracketed_zeros, polynomial_zeros
 from giantstep.quadrature.settled import Panels, Rule
 from giantstep.quadrature.truncated_normal import means_between
 from giantstep.spec.expressions import special
-from giantstep.spec.metrics import function_of
 
 Array = np.ndarray
-Function = Callable[[Array, Array], Array]
 _REACH, _FURTHER = 8.5, 1.5  # of a standard normal: the weight beyond is 2e-17; for functions that grow
 _ORDER, _OF_ROOTS = 16, 40  # of a panel of the output, and of one whose ends may be roots
 _NOISE_STEP = 0.6  # of the trapezoid over the label noise
 _AROUND = (-40.0, -8.0, -2.0, 0.0, 2.0, 8.0, 40.0)  # cuts about the end of an interval, in widths of its turn
 _AT_A_TIME = 1 << 19  # evaluations: more leave the cache
-_SHIFTS, _SAME = (0.7, -2.3), 1e-11
-_LARGEST = 32.0  # label or output at which a kink is looked for
 _NEAR = 1e-5  # step of a slope in t, and in spreads of the output
 # deviations of the second argument, where panels of the first end: a product y*f nearly zero turns as exp(-1/y^2) next
 # to y = 0, and a wide panel that begins too far from the end of that turn does not see what it holds of it
 _TURN = (-8.0, -5.0, -2.0, 2.0, 5.0, 8.0)
 # of the first argument: such a turn is no power series, so that its error is not the square of what is allowed
 _RULE, _SOME_PANELS = Rule(16, 1e-9), 16
-_PLACES = tuple(np.random.default_rng(3).standard_normal((2, 41)))
-
-
-@dataclass(frozen=True)
-class Metric:
-    """A function of arrays y and f that broadcast.
-
-    kinks: functions whose zeros in f are its kinks and jumps, and their degrees as polynomials in f, None for others;
-    places: of y, at which it has some whatever f is; of_residual, of_output: whether it knows y - f only, or f only;
-    of_lines: whether it is straight in f between them; of_cells: in y too, and each kink in y alone or in f alone;
-    rooted: whether some are roots.
-    """
-
-    values: Function
-    kinks: tuple[tuple[Function, int | None], ...]
-    places: tuple[float, ...]
-    of_residual: bool
-    of_output: bool
-    of_lines: bool
-    of_cells: bool
-    rooted: bool
-
-
-@lru_cache(maxsize=256)
-def metric_of(text: str, turned: bool = False) -> Metric:
-    """The function of a metric's text; turned: with f in the place of y, and y in that of f. Raises ExpressionError."""
-    node = parse_metric(text)
-    if turned:
-        node = substituted(node, {"y": Node("variable", value="f"), "f": Node("variable", value="y")})
-    values, (y, f) = function_of(node), _PLACES
-    first = values(y, f)
-    size = float(np.max(np.abs(first)))
-    moved = [values(y + shift, f + shift) for shift in _SHIFTS]
-    same = all(bool(np.all(np.abs(each - first) <= _SAME * size)) for each in moved)
-    roots = list(kinks_of_roots(node))
-    turns = list(dict.fromkeys([*kinks(node), *roots]))
-    found = [(function_of(kink), degree(kink, "f")) for kink in turns]
-    places = [place for function, power in found if power == 0 for place in _zeros(function)]
-    of_output = "y" not in variables_of(node)
-    of_lines = degree(node, "f", pieces=True) in (0, 1)
-    apart = all(len(variables_of(kink)) == 1 for kink in turns)
-    of_cells = of_lines and apart and degree(node, "y", pieces=True) in (0, 1)
-    passed = tuple(pair for pair in found if pair[1] != 0)
-    return Metric(values, passed, tuple(places), same, of_output, of_lines, of_cells, bool(roots))
-
-
-def _zeros(function: Function) -> list[float]:
-    """Zeros of a function of y alone."""
-    zeros = bracketed_zeros(lambda y: np.atleast_2d(function(y, np.zeros_like(y))), (-_LARGEST, _LARGEST))
-    return [round(float(zero), 15) for zero in zeros[np.isfinite(zeros)]]
 
 
 @dataclass(frozen=True)

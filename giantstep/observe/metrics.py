@@ -11,7 +11,8 @@ import numpy as np
 
 from giantstep.law.label_growth import label_reach
 from giantstep.law.terms import noisy_terms
-from giantstep.observe.metric_average import Function, Given, Metric, Resolution
+from giantstep.observe.metric_average import Given, Resolution
+from giantstep.observe.metric_function import Function, Metric
 from giantstep.observe.output_law import Output
 from giantstep.quadrature.mesh import initial_mesh, reach_of
 from giantstep.quadrature.panels import terms_of

@@ -1,0 +1,71 @@
+"""Functions of label and output, with the places where they have kinks and jumps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from derive.language.grammar import Node
+from derive.language.links import variables_of
+from derive.language.metrics import parse_metric
+from derive.language.substitution import substituted
+from giantstep.quadrature.kinks import bracketed_zeros, degree, kinks, kinks_of_roots
+from giantstep.spec.metrics import function_of
+
+Array = np.ndarray
+Function = Callable[[Array, Array], Array]
+_SHIFTS, _SAME = (0.7, -2.3), 1e-11
+_LARGEST = 32.0  # label or output at which a kink is looked for
+_PLACES = tuple(np.random.default_rng(3).standard_normal((2, 41)))
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A function of arrays y and f that broadcast.
+
+    kinks: functions whose zeros in f are its kinks and jumps, and their degrees as polynomials in f, None for others;
+    places: of y, at which it has some whatever f is; of_residual, of_output: whether it knows y - f only, or f only;
+    of_lines: whether it is straight in f between them; of_cells: in y too, and each kink in y alone or in f alone;
+    rooted: whether some are roots.
+    """
+
+    values: Function
+    kinks: tuple[tuple[Function, int | None], ...]
+    places: tuple[float, ...]
+    of_residual: bool
+    of_output: bool
+    of_lines: bool
+    of_cells: bool
+    rooted: bool
+
+
+@lru_cache(maxsize=256)
+def metric_of(text: str, turned: bool = False) -> Metric:
+    """The function of a metric's text; turned: with f in the place of y, and y in that of f. Raises ExpressionError."""
+    node = parse_metric(text)
+    if turned:
+        node = substituted(node, {"y": Node("variable", value="f"), "f": Node("variable", value="y")})
+    values, (y, f) = function_of(node), _PLACES
+    first = values(y, f)
+    size = float(np.max(np.abs(first)))
+    moved = [values(y + shift, f + shift) for shift in _SHIFTS]
+    same = all(bool(np.all(np.abs(each - first) <= _SAME * size)) for each in moved)
+    roots = list(kinks_of_roots(node))
+    turns = list(dict.fromkeys([*kinks(node), *roots]))
+    found = [(function_of(kink), degree(kink, "f")) for kink in turns]
+    places = [place for function, power in found if power == 0 for place in _zeros(function)]
+    of_output = "y" not in variables_of(node)
+    of_lines = degree(node, "f", pieces=True) in (0, 1)
+    apart = all(len(variables_of(kink)) == 1 for kink in turns)
+    of_cells = of_lines and apart and degree(node, "y", pieces=True) in (0, 1)
+    passed = tuple(pair for pair in found if pair[1] != 0)
+    return Metric(values, passed, tuple(places), same, of_output, of_lines, of_cells, bool(roots))
+
+
+def _zeros(function: Function) -> list[float]:
+    """Zeros of a function of y alone."""
+    zeros = bracketed_zeros(lambda y: np.atleast_2d(function(y, np.zeros_like(y))), (-_LARGEST, _LARGEST))
+    return [round(float(zero), 15) for zero in zeros[np.isfinite(zeros)]]
