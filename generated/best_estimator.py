@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature da051238a5e6e60a, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 59dec6ddadc5ad40, runtime bc1d70cfe4fe4c37.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "da051238a5e6e60a8858eccd63626de747afe2e116625aa2eec3d4014afdffa5"
+SIGNATURE = "59dec6ddadc5ad4086cc837d3963c0df6884d79fff0fb1ca179ff1d69c784179"
 
 
 def overlap(lower, information, alpha):

@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature 3fd3edbba91d778e, runtime 6f13d541299b4946.
+Generated; do not edit. Signature aa55562baa60d8b1, runtime bc1d70cfe4fe4c37.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "3fd3edbba91d778ed419bbb2588ca192b7c678b190bdd6c64c05f7b66fdc3fdd"
+SIGNATURE = "aa55562baa60d8b1a95acfc8dfb33d2041ae96e09e325ed6f29bdf8713817409"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

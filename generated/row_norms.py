@@ -7,14 +7,14 @@ with those before; chi: d times their variance beside that and w.y, y = (1/n) su
 (1/n) sum_i tau x_i: d times the covariance of that rest with the noise of the row; (1/n) sum_i change x_i:
 what a row gains with a relative excess of its squared norm.
 
-Generated; do not edit. Signature 9b40613ce1c83b95.
+Generated; do not edit. Signature 76837e60fe86a36d.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "9b40613ce1c83b956e7d226bbf974133c42a695906c00a550ca2642cc90cb733"
+SIGNATURE = "76837e60fe86a36d1fa6f6335dfe46ab27f7a375c303761ad06a5fca6f661e7f"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

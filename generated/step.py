@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature bfe3e961da01384d, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 18a09d0d74b7f93a, runtime bc1d70cfe4fe4c37.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "bfe3e961da01384d9b2373f5e0b30b5b00eaf54c857e350c4f196c9ed4335b16"
+SIGNATURE = "18a09d0d74b7f93af3774150cb2e7e361b4913b00f2c837000ed861f32da6882"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature 0171377fb5b297b4, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 0af8262c330b3c29, runtime bc1d70cfe4fe4c37.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "0171377fb5b297b49a87006744fb4e89c0f292cdd1075bcdc3be2761b037cb47"
+SIGNATURE = "0af8262c330b3c29621423de2de19c0147b20ac5103ac8a141a6f7d7ba02b296"
 
 
 def directions(*, L_rest, gamma, **_):

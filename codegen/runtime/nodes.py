@@ -173,6 +173,9 @@ def _fill_values(rule, piece, panel, low, scratch):
     """From places l and weights on a panel of a smooth piece: omega beyond `low`, weight, g, h, envelope, loss."""
     low -= piece.origin
     V, first, last = piece.V, panel.count, panel.count + panel.points
+    if piece.shift != 0.0:  # where places are no trapezoid, and are not asked for again
+        for i in range(first, last):
+            scratch[OMEGA, i] += piece.shift
     pieces_at(piece.pieces, piece.number, piece.label, piece.parameters, scratch, first, panel.points)
     straight = False
     if not panel.trapezoid:

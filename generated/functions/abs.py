@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 2aacf3f8c923f1c9, runtime 6f13d541299b4946.
+Generated; do not edit. Signature b646b7f864b1d2cf, runtime bc1d70cfe4fe4c37.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "2aacf3f8c923f1c9aebf5e297a81cd69bc1154ad51c805df85b6abed0a0c297f"
+SIGNATURE = "b646b7f864b1d2cf6e85c860c0dbabdcc6dc4c76ea9dc789aab31089d0209ad5"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature fb428585b0e8eca2, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 3c303ee1b8357382, runtime bc1d70cfe4fe4c37.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "fb428585b0e8eca2a66b8c39ed8c372bd7ff41f279868b76bf62ac8e214aeedc"
+SIGNATURE = "3c303ee1b8357382d60d01bd2f9eb9a7ed8ed9239724cbc40565a024b46cb680"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 7821f85a6e0a2db1, runtime 6f13d541299b4946.
+Generated; do not edit. Signature d3abe801dc828fc7, runtime bc1d70cfe4fe4c37.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "7821f85a6e0a2db1b3825a4d23d6789ad9b6c78bbdd97eacf1c6ffc35dba1f67"
+SIGNATURE = "d3abe801dc828fc796cc2a9d78873b057972c75f03cd2fbadbd4c259d3ece61c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 0bd12b91f9029ab6, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 75542b82ed2241e9, runtime bc1d70cfe4fe4c37.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "0bd12b91f9029ab657806018c55376b690a7a1704236c0cf0d141c939ab7bbe2"
+SIGNATURE = "75542b82ed2241e941562ac9ebfbc0109a45c026d48b04c44ec88795594bbad5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

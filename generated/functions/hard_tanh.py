@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 108520909d035c6f, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 7e3e38139da17b29, runtime bc1d70cfe4fe4c37.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "108520909d035c6f0e1bfa950e55d2713ab3c622da1ef190dffafede36a048db"
+SIGNATURE = "7e3e38139da17b29582229825314b8cd2fc83eeefcb89e5a516d19852ff65e7d"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

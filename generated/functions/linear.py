@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 890cf43827fed092, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 475e23c9f8f8a9ed, runtime bc1d70cfe4fe4c37.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "890cf43827fed092889c2e13aaaae0191e441f51801a7f0f06c827fbcfe194a6"
+SIGNATURE = "475e23c9f8f8a9ed7d67050e5f4a1b4044f80ee2038408514073e24fa5aebe04"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 729d8f0f65d14394, runtime 6f13d541299b4946.
+Generated; do not edit. Signature c6d3be8bdf319ea7, runtime bc1d70cfe4fe4c37.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "729d8f0f65d143948f8eec786f7269b231b5f1fee9f21e8a8811201aa68ce727"
+SIGNATURE = "c6d3be8bdf319ea78d6e536bc2f2c668acfb49eac1a687caafb9736cfd4e678c"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature b5f3be1a494661f1, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 4f00e7820f067a56, runtime bc1d70cfe4fe4c37.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "b5f3be1a494661f16633352d8c11489755a0eac86d7d1563029446a31c6aeb04"
+SIGNATURE = "4f00e7820f067a56aac2c5d5e477f7be609b2bb5b0aabbdde92a6dbcbcf9bdc5"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 0e171efe7180da43, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 0d874970385d7781, runtime bc1d70cfe4fe4c37.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "0e171efe7180da437c7633c49cb1d8ee63060b3d2f3ad8cacc1bc168892f9cab"
+SIGNATURE = "0d874970385d778162f88fac7ea34e54c469c535b6f40f8cbbd3b892a4757bae"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

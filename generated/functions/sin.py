@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 79a33b3e78923057, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 13528b7928666b0a, runtime bc1d70cfe4fe4c37.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "79a33b3e7892305701e545dc8e7910c3a8a195dab7d848056f801d5a4f210431"
+SIGNATURE = "13528b7928666b0a5bd206f2966f326288650ee95b3cb3242da69862a36df01e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 82f289839629f25d, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 45f615e239d832d8, runtime bc1d70cfe4fe4c37.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "82f289839629f25d9a1e4fc6b0504dfa2dce81c1aa2f695f968fa2686a27fc47"
+SIGNATURE = "45f615e239d832d8b3c86375ff5f788d317cad4c12744377c9cf919f1453bc0a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature e04ceeeb5424e5f1, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 631d06a7f0335e07, runtime bc1d70cfe4fe4c37.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "e04ceeeb5424e5f1bf4882956437de9f12998e17a0f034a1ab28187756bec86b"
+SIGNATURE = "631d06a7f0335e076cab6d5cf996c1d19701ff5a60c5af68eebdd4aa0db06a41"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 3ec6708514f738b3, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 25f3ac5baa56c81a, runtime bc1d70cfe4fe4c37.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "3ec6708514f738b36a7929859a6704cb51759f59e20748ed1bbad0b08e8cad9f"
+SIGNATURE = "25f3ac5baa56c81a36013323b638e5ef3e733f5bb27b23199b57b0ee128da060"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature c85d635eece5efe9, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 6601db3f367d7aec, runtime bc1d70cfe4fe4c37.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "c85d635eece5efe98a418e7a6759361a64922e67a3f9cd2f50dc02af1b5efdcb"
+SIGNATURE = "6601db3f367d7aec029f239bb25d1cc39915dffcf39373635bfa27d45b6ec3c8"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 790db921bb6f0259, runtime 6f13d541299b4946.
+Generated; do not edit. Signature c93b46ca4e21c921, runtime bc1d70cfe4fe4c37.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "790db921bb6f02592423fe63fb1b88288d362f5e6f45c74ca07f8ce384e9262f"
+SIGNATURE = "c93b46ca4e21c921489b54d1e738221e1c4e301bff64c907e118058167d4638a"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

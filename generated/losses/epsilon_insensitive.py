@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 7c9367b360ec4ec6, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 1228df1bb7ef6d55, runtime bc1d70cfe4fe4c37.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "7c9367b360ec4ec6e64aa99e4feace9b0d260b8aa71b22ee51b605f036c0635b"
+SIGNATURE = "1228df1bb7ef6d554f52cd05cc9e4d7a8330004f94bb68104cf8bda12420de90"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature bc315822ea8f8dbf, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 6bc476f655d13de5, runtime bc1d70cfe4fe4c37.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "bc315822ea8f8dbf381d0481ce56c7dea5f9a88301ebd0a649bbaa59c2e1b344"
+SIGNATURE = "6bc476f655d13de5e94e33716d59cfbf962c2978a4319221a8a005b7879a74b4"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

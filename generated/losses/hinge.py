@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature d6489e1515de4815, runtime 6f13d541299b4946.
+Generated; do not edit. Signature d9547e5e466920bc, runtime bc1d70cfe4fe4c37.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "d6489e1515de4815a90a80154be4eadac0b1b797e4387b618ef97113dd8f4012"
+SIGNATURE = "d9547e5e466920bcdd924cd2b7d30a8208cb502b8db7f3b2250c2dd2cdfedfb7"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 6d51eae43b514911, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 8c14395ca389ba89, runtime bc1d70cfe4fe4c37.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "6d51eae43b51491107032e0c597611d60f08d2712613cb049707e998c76ef9e4"
+SIGNATURE = "8c14395ca389ba894414d53368671ab8b81c42a28f46d0243253ac3ecd7a8ccb"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

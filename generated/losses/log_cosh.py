@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 94f19702d8ba45de, runtime 6f13d541299b4946.
+Generated; do not edit. Signature d3c900d4f226c6e6, runtime bc1d70cfe4fe4c37.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "94f19702d8ba45dec3a267975e580be0f47673f0a1a3fe9c573bad3757cdeac5"
+SIGNATURE = "d3c900d4f226c6e6e743b0a15572c7a2d5f23bb0c94022e29fc83c778e814b62"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature a403178f30dd9de3, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 8f775cf715001ff2, runtime bc1d70cfe4fe4c37.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "a403178f30dd9de305d4ba28e653bf27cf739a42ce549a6869f268cdecdc5dfe"
+SIGNATURE = "8f775cf715001ff2a0e36b49191d9d8e555e863aa575c6c1723f7fc62a94158a"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 8c056d441e8a7d1a, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 5130103a472371d4, runtime bc1d70cfe4fe4c37.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "8c056d441e8a7d1af8fcfb3017224886ca13f6b2876c0f7adf8b897492269d78"
+SIGNATURE = "5130103a472371d4daf679fb83dcbc22910fff336dde35432b9edb7a7125991c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature b6f80ab10d8e1b6e, runtime 6f13d541299b4946.
+Generated; do not edit. Signature d4514117d5af4517, runtime bc1d70cfe4fe4c37.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "b6f80ab10d8e1b6e73504fb4cb916ee8d2c91d9697210dfc58fd6af563d4d2a6"
+SIGNATURE = "d4514117d5af4517f7f8543569388c6b4f829235460b91c85e62c17b6bf5b2e1"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

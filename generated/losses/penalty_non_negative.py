@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 9c9d34e13fa3195e, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 3001594e9f497024, runtime bc1d70cfe4fe4c37.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "9c9d34e13fa3195edfeec9430aef4238596fefd02e84bd2441efe8a18e6e3ec6"
+SIGNATURE = "3001594e9f497024c9926463c32947bfd9cb97a0b20aea1a5b08451e6278c7f8"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 6a01d63d07c4d192, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 1e9457898fcaa4b8, runtime bc1d70cfe4fe4c37.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "6a01d63d07c4d19296b74347629b9d67a27264500991462bf42ea0386293e0b1"
+SIGNATURE = "1e9457898fcaa4b83407ba0213742a6bcaaaa7a16895b2b9cd97c6de0fbaf9df"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

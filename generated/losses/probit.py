@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature d8bff2dff5863618, runtime 6f13d541299b4946.
+Generated; do not edit. Signature e230ee200e523163, runtime bc1d70cfe4fe4c37.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "d8bff2dff5863618127fa1ca76cb85eef3ed7b187839c53f7be9a1388ca73b29"
+SIGNATURE = "e230ee200e523163cb4407559f6bafbab5bbbec8e3d6aa1bde28c5382bce5240"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

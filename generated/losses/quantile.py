@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 4ad423e9941304c7, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 9033c4fde9f5b9cc, runtime bc1d70cfe4fe4c37.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "4ad423e9941304c7bfc1c98b8d77458a57b06416033c2e624504a73302d32575"
+SIGNATURE = "9033c4fde9f5b9cc728061c629efd98067c4ddd944dad14b3edafd797b2a6da4"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

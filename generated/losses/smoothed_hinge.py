@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 0437c530ef9e3fae, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 10ef992c32a02614, runtime bc1d70cfe4fe4c37.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "0437c530ef9e3fae4644e46e6cb02ba40f9ffe048bd68d2f6fafd7d3962a5b5b"
+SIGNATURE = "10ef992c32a02614ea275fe3c90859007d4e089ed4b10b02ee3cbe6e71d976a0"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

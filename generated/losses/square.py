@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 144c4f1bb2fa721a, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 9f354d0bbd4955ff, runtime bc1d70cfe4fe4c37.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "144c4f1bb2fa721a65ee0ef8dcd587861c317c325540eeacafde0df01a8ada48"
+SIGNATURE = "9f354d0bbd4955ff19cfb3f45a28dbfacc71b4dc4ae75754e03ac5af7c461c9a"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 65ebf1dd2fce380b, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 07c1c269f9485963, runtime bc1d70cfe4fe4c37.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "65ebf1dd2fce380b6f854f7f51d907f55deaa255f421ba63f09705b4c8125aae"
+SIGNATURE = "07c1c269f948596337fb2109facb2bc665d6dc3e25003c0326fa4241ccbc2746"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """Nodes of an average over the conditional output, with the envelope of a loss and its derivatives there.
 
 Written by hand, in codegen/runtime/nodes.py.
-Generated; do not edit. Signature 6c946039717c102b, runtime 6f13d541299b4946.
+Generated; do not edit. Signature ae433fb374df0721, runtime bc1d70cfe4fe4c37.
 Regenerate with: giantstep generate
 """
 
@@ -180,6 +180,9 @@ def _fill_values(rule, piece, panel, low, scratch):
     """From places l and weights on a panel of a smooth piece: omega beyond `low`, weight, g, h, envelope, loss."""
     low -= piece.origin
     V, first, last = piece.V, panel.count, panel.count + panel.points
+    if piece.shift != 0.0:  # where places are no trapezoid, and are not asked for again
+        for i in range(first, last):
+            scratch[OMEGA, i] += piece.shift
     pieces_at(piece.pieces, piece.number, piece.label, piece.parameters, scratch, first, panel.points)
     straight = False
     if not panel.trapezoid:
@@ -325,4 +328,4 @@ def fill_nodes(law, rule, y, span, turns, scratch):
         _fill_products(scratch, count)
     return count
 
-SIGNATURE = "6c946039717c102ba156dc7992d332236e80d8372fd249a27ed3182cd7a25122"
+SIGNATURE = "ae433fb374df0721192770569c5a38e49fd2da49741af40cfc424e0f0e4b6a1c"

@@ -1,7 +1,7 @@
 """The proximal map of a piece of a loss, and panels of it that are short enough for a Gauss rule.
 
 Written by hand, in codegen/runtime/prox.py.
-Generated; do not edit. Signature 6c946039717c102b, runtime 6f13d541299b4946.
+Generated; do not edit. Signature ae433fb374df0721, runtime bc1d70cfe4fe4c37.
 Regenerate with: giantstep generate
 """
 
@@ -43,6 +43,7 @@ class Piece(NamedTuple):
 
     Places on it are counted from its origin: beside an infinite curvature, as that of max(0, |u| - 0.3)^1.5 at 0.3,
     all digits of the distance count; beside a slope that vanishes, as that of max(0, 1 - u)^2 at 1, where V is large.
+    Where it is small, outputs may be next to zero.
     """
 
     pieces: int  # address of PIECES
@@ -52,6 +53,7 @@ class Piece(NamedTuple):
     V: float
     origin: float  # in u
     blur: float  # size of what rounding of a place is relative to, beside the place itself
+    shift: float  # of the origin from the place that the function of the piece counts from
 
 
 class Turns(NamedTuple):
@@ -62,6 +64,7 @@ class Turns(NamedTuple):
     width: float  # the least
 
 
+_LARGE = 1.0  # V, in units of a curvature of one
 _NONE = (math.inf, math.inf, math.inf, math.inf, math.inf, math.inf)
 NOWHERE = Turns(_NONE, _NONE, math.inf)
 
@@ -71,14 +74,17 @@ def piece_of(law, number, y, parameters, V):
     """Piece `number` of a loss."""
     edge = law.origins[number]
     if edge < 0:
-        return Piece(law.pieces, number, y, parameters, V, 0.0, 1.0)
-    return Piece(law.pieces, number, y, parameters, V, edge_at(law.edge, edge, y, parameters), 0.0)
+        return Piece(law.pieces, number, y, parameters, V, 0.0, 1.0, 0.0)
+    place = edge_at(law.edge, edge, y, parameters)
+    if law.sharp[number] or V > _LARGE:
+        return Piece(law.pieces, number, y, parameters, V, place, 0.0, 0.0)
+    return Piece(law.pieces, number, y, parameters, V, 0.0, 1.0, -place)
 
 
 @inner
 def at(piece, x):
     """(value, slope, curvature) of rho at x from the origin."""
-    return piece_at(piece.pieces, piece.number, piece.label, piece.parameters, x)
+    return piece_at(piece.pieces, piece.number, piece.label, piece.parameters, x + piece.shift)
 
 
 @inner
@@ -202,4 +208,4 @@ def shortened(piece, kink, x, length, turns):
             length = goal - x if kink else prox(piece, x, x + length, goal, slack) - x
     return length
 
-SIGNATURE = "6c946039717c102ba156dc7992d332236e80d8372fd249a27ed3182cd7a25122"
+SIGNATURE = "ae433fb374df0721192770569c5a38e49fd2da49741af40cfc424e0f0e4b6a1c"

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature a5e83ffda1bf27bc.
+Generated; do not edit. Signature 5fd09aa4376ec61a.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "a5e83ffda1bf27bc65f2f429608e55d7935ed28b1641394fea72765e003502d3"
+SIGNATURE = "5fd09aa4376ec61a4c7cc56021579f22820cce37c6b6c32122fa667b532d371b"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

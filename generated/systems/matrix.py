@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 6331528a5529d353.
+Generated; do not edit. Signature 3fdc4d32364e23c5.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "6331528a5529d3530a92d6f5ea64d0473521618f2203be6b44cc2a73ff09b71b"
+SIGNATURE = "3fdc4d32364e23c5f3609405c54507269cde06196251469f0b38cb42b32751fa"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

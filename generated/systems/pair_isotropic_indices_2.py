@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 45cf90a33f93d3ac, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 4904bb499af162b8, runtime bc1d70cfe4fe4c37.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "45cf90a33f93d3acf5004ec6e97b91b879b598f169380be36596a71e668ee746"
+SIGNATURE = "4904bb499af162b88dd5904af59b6ef54d243603981abfb809ad56282954beca"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 82751ea3d029610c, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 5da58c6fffd1ac95, runtime bc1d70cfe4fe4c37.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "82751ea3d029610c735fa2fc6fc25ec81c9bceb33d82ce014e696aeaa7265999"
+SIGNATURE = "5da58c6fffd1ac9555a61e3410f52d3a39629e5ddd418ee6d4af71a7f7f60fcd"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

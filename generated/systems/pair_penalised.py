@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 3be75a58c7b5d78b, runtime 6f13d541299b4946.
+Generated; do not edit. Signature 4f0912acba4be65c, runtime bc1d70cfe4fe4c37.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "3be75a58c7b5d78b7672a9cd9c73414caaa7ac44fe4f2bf691ba8d9fa17e1b2e"
+SIGNATURE = "4f0912acba4be65c79d1e55205e3b3edc9017be91047d579bc4ce1f29cb22256"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

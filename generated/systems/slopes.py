@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 0599ef3b2cf998ae.
+Generated; do not edit. Signature 2fc4fac4d841772c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "0599ef3b2cf998ae69327d243a5562d6ead86c57b56395f55d8a61d9f89b307b"
+SIGNATURE = "2fc4fac4d841772cfd544654bc679dca7eb762b1da8658ca3d4cf25bbce3a7aa"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 429199127c40bfbd.
+in X). Generated; do not edit. Signature 5f70786983c9eede.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "429199127c40bfbd0b7e3dbf6c54d0f8ea5c75a5dd3837e09bc3123901c361d5"
+SIGNATURE = "5f70786983c9eede3f9659b0fd6618f6e13ba6207098fd7694b3a56acfe62470"
 
 
 # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature ce302b19063d7865.
+Generated; do not edit. Signature 2292c1cd7b805921.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "ce302b19063d78652cb8f56e25a799fec58f11a5ce1fa7272bdddb5c2f75b241"
+SIGNATURE = "2292c1cd7b80592137b7cac9a150d6647d157013385bed85094bfd687f7be475"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 5bb3e02e4bac841c.
+Generated; do not edit. Signature bc676c09a1e1d1dd.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "5bb3e02e4bac841c9e8a040a49caa256a7cdc75d3585747b7b7e2c2dd7553619"
+SIGNATURE = "bc676c09a1e1d1ddb774567766adee84957e8670605e285f4b96724ef12e4226"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

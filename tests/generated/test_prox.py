@@ -67,7 +67,7 @@ def test_the_prox_solves_its_equation(rho: Rho, V: float, w: float, ends: tuple[
     """Where the excess changes its sign: bisected to the last bits. It is told to 1e-13 of w."""
     between = plain(kernel._between)
     prox = plain(kernel.prox, at=lambda _, x: rho(x), _between=between)
-    piece = kernel.Piece(0, 0, 1.0, np.empty(0), V, origin, 1.0)
+    piece = kernel.Piece(0, 0, 1.0, np.empty(0), V, origin, 1.0, 0.0)
     found = prox(piece, *ends, w + origin, 1e-13 * abs(w))
 
     def excess(x: float) -> float:
