@@ -167,7 +167,7 @@ def _law(analysis: LossAnalysis, cut: Counted) -> str:
     ends = "ends" if len(cut.origins) > 1 else "None"
     form, (curvature, knee) = analysis.loss.form, _bend(analysis)
     return f"""LOSS = Loss(
-    rho, {ends}, origins=np.array({list(cut.origins)}), sharp=np.array({list(cut.sharp)}),
+    rho, {ends}, origins=np.array({[*map(list, zip(cut.origins, map(int, cut.sharp), strict=True))]}),
     ranges=np.array({_ranges(analysis)}),  # upper end, whether it is part of it, first piece, pieces
     residual={form == "residual"}, margin={form == "margin"}, smooth=SMOOTH, steepness=STEEPNESS,
     rate={_rate(analysis)!r},  # of its exponential growth, which polynomials have not

@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 59dec6ddadc5ad40, runtime bc1d70cfe4fe4c37.
+Generated; do not edit. Signature f4700487fb41dd69, runtime fb372df52348aadd.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "59dec6ddadc5ad4086cc837d3963c0df6884d79fff0fb1ca179ff1d69c784179"
+SIGNATURE = "f4700487fb41dd69288de6f36bb1320bb2ed63033f642944dc13de63c54e254c"
 
 
 def overlap(lower, information, alpha):

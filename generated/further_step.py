@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature aa55562baa60d8b1, runtime bc1d70cfe4fe4c37.
+Generated; do not edit. Signature f128a295ea84b010, runtime fb372df52348aadd.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "aa55562baa60d8b1a95acfc8dfb33d2041ae96e09e325ed6f29bdf8713817409"
+SIGNATURE = "f128a295ea84b0106523483a6aab276ec9231f734cf7501900d21578d0961b8e"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 9c626a3941b1d298, runtime bc1d70cfe4fe4c37.
+Generated; do not edit. Signature 4f13adbe252615b3, runtime fb372df52348aadd.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "9c626a3941b1d29852834b5eb90e85532692ec0d3b9f144e996b42d86501fbf0"
+SIGNATURE = "4f13adbe252615b3e911331c0a11d99305c63b3d68c83d4b743129c40ed2f663"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

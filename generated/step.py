@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 18a09d0d74b7f93a, runtime bc1d70cfe4fe4c37.
+Generated; do not edit. Signature 2ca474d6296c46ca, runtime fb372df52348aadd.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "18a09d0d74b7f93af3774150cb2e7e361b4913b00f2c837000ed861f32da6882"
+SIGNATURE = "2ca474d6296c46ca84c7466e2e75c9b34f3aef44c0380d647fcb750f577f1101"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -27,7 +27,6 @@ class Loss:
     rho: Compiled  # PIECES
     ends: Compiled | None  # EDGE, where there is more than one piece
     origins: Any
-    sharp: Any
     ranges: Any
     residual: bool
     margin: bool
@@ -42,7 +41,7 @@ class Loss:
     def law(self) -> Law:
         """What the rules take; its addresses hold as long as this object lives."""
         ends = 0 if self.ends is None else self.ends.address
-        known = (self.origins, self.sharp, self.ranges, self.residual, self.margin, self.smooth)
+        known = (self.origins, self.ranges, self.residual, self.margin, self.smooth)
         bends = self.steepness, self.rate, self.curvature, self.knee
         return Law(self.rho.address, ends, *known, *bends, self.quadratic)
 

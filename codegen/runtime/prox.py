@@ -18,8 +18,8 @@ class Law(NamedTuple):
 
     pieces: int  # address of PIECES
     edge: int  # address of EDGE, where there is more than one piece
-    origins: Any  # [pieces]: the edge that places on a piece are counted from, by its number, or -1
-    sharp: Any  # [pieces]: whether the curvature there is infinite; else the slope vanishes there
+    origins: Any  # [pieces, 2]: the edge that places on a piece are counted from, by its number, or -1; 1 where the
+    #: curvature there is infinite, 0 where the slope vanishes there
     ranges: Any  # [n, 4]: upper end of a range of labels, whether it belongs to it, first piece, number of pieces
     residual: bool  # u = f - y
     margin: bool  # u = y f
@@ -65,11 +65,11 @@ NOWHERE = Turns(_NONE, _NONE, math.inf)
 @inner
 def piece_of(law, number, y, parameters, V):
     """Piece `number` of a loss."""
-    edge = law.origins[number]
+    edge = law.origins[number, 0]
     if edge < 0:
         return Piece(law.pieces, number, y, parameters, V, 0.0, 1.0, 0.0)
     place = edge_at(law.edge, edge, y, parameters)
-    if law.sharp[number] or V > _LARGE:
+    if law.origins[number, 1] == 1 or V > _LARGE:
         return Piece(law.pieces, number, y, parameters, V, place, 0.0, 0.0)
     return Piece(law.pieces, number, y, parameters, V, 0.0, 1.0, -place)
 
@@ -91,7 +91,7 @@ def end_of(law, piece, edge, place):
     """Where a piece ends, from its origin; edge: the number of that end, place: in u. Beside an infinite curvature the
     prox moves so little that what is next to the edge belongs to it.
     """
-    if 0 <= edge == law.origins[piece.number] and law.sharp[piece.number]:
+    if 0 <= edge == law.origins[piece.number, 0] and law.origins[piece.number, 1] == 1:
         return _HELD if edge < piece.number else -_HELD
     return place - piece.origin
 

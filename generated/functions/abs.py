@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature b646b7f864b1d2cf, runtime bc1d70cfe4fe4c37.
+Generated; do not edit. Signature 30b5c023e98aef65, runtime fb372df52348aadd.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "b646b7f864b1d2cf6e85c860c0dbabdcc6dc4c76ea9dc789aab31089d0209ad5"
+SIGNATURE = "30b5c023e98aef651fb0f1f175b091e83404da90f5ee31655d70d7a2f364c29c"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

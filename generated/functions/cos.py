@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 3c303ee1b8357382, runtime bc1d70cfe4fe4c37.
+Generated; do not edit. Signature f4acbaba2d81f38d, runtime fb372df52348aadd.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "3c303ee1b8357382d60d01bd2f9eb9a7ed8ed9239724cbc40565a024b46cb680"
+SIGNATURE = "f4acbaba2d81f38df7c8f123ff8946afd2fc88233b5fad349227db73244cff19"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature d3abe801dc828fc7, runtime bc1d70cfe4fe4c37.
+Generated; do not edit. Signature c1bdb1d2e9c05155, runtime fb372df52348aadd.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "d3abe801dc828fc796cc2a9d78873b057972c75f03cd2fbadbd4c259d3ece61c"
+SIGNATURE = "c1bdb1d2e9c051550f14bd678a9f6b10db3c011d208fc1a4b22c34700f08ce86"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

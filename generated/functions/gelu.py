@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature d04c004158d4fb19, runtime bc1d70cfe4fe4c37.
+Generated; do not edit. Signature 25a48a8e28feac15, runtime fb372df52348aadd.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "d04c004158d4fb19d3d0bcc6ee59e5a524119c39472f4a09eb45fa5120dde12a"
+SIGNATURE = "25a48a8e28feac155686b888bb9de66260611162a621aa4bd9df4e1b0c52b10d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 7e3e38139da17b29, runtime bc1d70cfe4fe4c37.
+Generated; do not edit. Signature 423c9cc0b016c73f, runtime fb372df52348aadd.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "7e3e38139da17b29582229825314b8cd2fc83eeefcb89e5a516d19852ff65e7d"
+SIGNATURE = "423c9cc0b016c73fb12b4f8ed5e40b693e58323f4ccf0002cfc7d4b51df1c181"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 475e23c9f8f8a9ed, runtime bc1d70cfe4fe4c37.
+Generated; do not edit. Signature ce517a29338112d1, runtime fb372df52348aadd.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "475e23c9f8f8a9ed7d67050e5f4a1b4044f80ee2038408514073e24fa5aebe04"
+SIGNATURE = "ce517a29338112d1ad80b6e57f91c6dfb7cf11277fd623d841f95ba56aa3d261"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature e194f690b23bca9f, runtime bc1d70cfe4fe4c37.
+Generated; do not edit. Signature 9067cd27508743a2, runtime fb372df52348aadd.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "e194f690b23bca9f14820e91a17294a1e55c944125f6384c3a44b94ade593920"
+SIGNATURE = "9067cd27508743a252b425cf7c1e62498de5bb150c96d86f722bf36094071fc0"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature c6d3be8bdf319ea7, runtime bc1d70cfe4fe4c37.
+Generated; do not edit. Signature bdbde3fc8a5060d8, runtime fb372df52348aadd.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "c6d3be8bdf319ea78d6e536bc2f2c668acfb49eac1a687caafb9736cfd4e678c"
+SIGNATURE = "bdbde3fc8a5060d8b48f25019b6af5fd66e9aa4fa8502721c6c1ff1c67374dc6"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 4f00e7820f067a56, runtime bc1d70cfe4fe4c37.
+Generated; do not edit. Signature 0a9202ab45700d0c, runtime fb372df52348aadd.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "4f00e7820f067a56aac2c5d5e477f7be609b2bb5b0aabbdde92a6dbcbcf9bdc5"
+SIGNATURE = "0a9202ab45700d0cb0ead42c9f70fd30e5e3f42ac31ed75de4c943aa69b1519e"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 0d874970385d7781, runtime bc1d70cfe4fe4c37.
+Generated; do not edit. Signature 402a4582b7339fe3, runtime fb372df52348aadd.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "0d874970385d778162f88fac7ea34e54c469c535b6f40f8cbbd3b892a4757bae"
+SIGNATURE = "402a4582b7339fe35979f1da80f2e0f42cac997865a79c62d966c39bd4e361aa"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

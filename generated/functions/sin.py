@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 13528b7928666b0a, runtime bc1d70cfe4fe4c37.
+Generated; do not edit. Signature 683bef7c465c464e, runtime fb372df52348aadd.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "13528b7928666b0a5bd206f2966f326288650ee95b3cb3242da69862a36df01e"
+SIGNATURE = "683bef7c465c464ead79aa9956e56b19cfdab3949e30c233b3b78d103eccf9aa"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

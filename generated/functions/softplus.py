@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 45f615e239d832d8, runtime bc1d70cfe4fe4c37.
+Generated; do not edit. Signature f21c1501e6f78117, runtime fb372df52348aadd.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "45f615e239d832d8b3c86375ff5f788d317cad4c12744377c9cf919f1453bc0a"
+SIGNATURE = "f21c1501e6f781179bda1780e0d2f8bfb072ed525fb8984cbe4bc3ccbacbbaaf"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 631d06a7f0335e07, runtime bc1d70cfe4fe4c37.
+Generated; do not edit. Signature 37ac5d47df59e338, runtime fb372df52348aadd.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "631d06a7f0335e076cab6d5cf996c1d19701ff5a60c5af68eebdd4aa0db06a41"
+SIGNATURE = "37ac5d47df59e338c2ba0b3c480e98a6c747bd103e2190f3335a6617dacf75fc"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

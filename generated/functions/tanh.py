@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 25f3ac5baa56c81a, runtime bc1d70cfe4fe4c37.
+Generated; do not edit. Signature 639913647f465542, runtime fb372df52348aadd.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "25f3ac5baa56c81a36013323b638e5ef3e733f5bb27b23199b57b0ee128da060"
+SIGNATURE = "639913647f465542b4f4c22f479a57d246f7183aa23090d89e57a181d1e82f3a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

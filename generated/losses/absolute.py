@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 6601db3f367d7aec, runtime bc1d70cfe4fe4c37.
+Generated; do not edit. Signature 9f6a599f6295e366, runtime fb372df52348aadd.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "6601db3f367d7aec029f239bb25d1cc39915dffcf39373635bfa27d45b6ec3c8"
+SIGNATURE = "9f6a599f6295e366bbb49403fb0d37574aeab272bce560fc5340711443428bf1"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False
@@ -49,7 +49,7 @@ def ends(k, y, q):
 
 
 LOSS = Loss(
-    rho, ends, origins=np.array([-1, -1]), sharp=np.array([False, False]),
+    rho, ends, origins=np.array([[-1, 0], [-1, 0]]),
     ranges=np.array([[math.inf, 0.0, 0.0, 2.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=True, margin=False, smooth=SMOOTH, steepness=STEEPNESS,
     rate=0.0,  # of its exponential growth, which polynomials have not

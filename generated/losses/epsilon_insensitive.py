@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 1228df1bb7ef6d55, runtime bc1d70cfe4fe4c37.
+Generated; do not edit. Signature 005016f4bb58d813, runtime fb372df52348aadd.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "1228df1bb7ef6d554f52cd05cc9e4d7a8330004f94bb68104cf8bda12420de90"
+SIGNATURE = "005016f4bb58d8132c10f7563a51714c8a35fb17e4bf4d05b9f03d0905f2ecee"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False
@@ -57,7 +57,7 @@ def ends(k, y, q):
 
 
 LOSS = Loss(
-    rho, ends, origins=np.array([-1, -1, -1]), sharp=np.array([False, False, False]),
+    rho, ends, origins=np.array([[-1, 0], [-1, 0], [-1, 0]]),
     ranges=np.array([[math.inf, 0.0, 0.0, 3.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=True, margin=False, smooth=SMOOTH, steepness=STEEPNESS,
     rate=0.0,  # of its exponential growth, which polynomials have not

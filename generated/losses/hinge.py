@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature d9547e5e466920bc, runtime bc1d70cfe4fe4c37.
+Generated; do not edit. Signature 4dae6f865da4606c, runtime fb372df52348aadd.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "d9547e5e466920bcdd924cd2b7d30a8208cb502b8db7f3b2250c2dd2cdfedfb7"
+SIGNATURE = "4dae6f865da4606cbc168b43f2f6b882e8d78c41538822d9edb8a8c25cc350ad"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False
@@ -49,7 +49,7 @@ def ends(k, y, q):
 
 
 LOSS = Loss(
-    rho, ends, origins=np.array([-1, -1]), sharp=np.array([False, False]),
+    rho, ends, origins=np.array([[-1, 0], [-1, 0]]),
     ranges=np.array([[math.inf, 0.0, 0.0, 2.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=False, margin=True, smooth=SMOOTH, steepness=STEEPNESS,
     rate=0.0,  # of its exponential growth, which polynomials have not

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 8c14395ca389ba89, runtime bc1d70cfe4fe4c37.
+Generated; do not edit. Signature 82f30bff3f9129dd, runtime fb372df52348aadd.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "8c14395ca389ba894414d53368671ab8b81c42a28f46d0243253ac3ecd7a8ccb"
+SIGNATURE = "82f30bff3f9129dd6f74160a1a0367c29afd0d0a87c264d396f1949d925bca07"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False
@@ -58,7 +58,7 @@ def ends(k, y, q):
 
 
 LOSS = Loss(
-    rho, ends, origins=np.array([-1, -1, -1]), sharp=np.array([False, False, False]),
+    rho, ends, origins=np.array([[-1, 0], [-1, 0], [-1, 0]]),
     ranges=np.array([[math.inf, 0.0, 0.0, 3.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=True, margin=False, smooth=SMOOTH, steepness=STEEPNESS,
     rate=0.0,  # of its exponential growth, which polynomials have not

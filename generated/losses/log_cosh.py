@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature d3c900d4f226c6e6, runtime bc1d70cfe4fe4c37.
+Generated; do not edit. Signature 743fffbb1c76c7e8, runtime fb372df52348aadd.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "d3c900d4f226c6e6e743b0a15572c7a2d5f23bb0c94022e29fc83c778e814b62"
+SIGNATURE = "743fffbb1c76c7e8dec5dee728997db0e281f03e247221cadd64e9b00e3ff835"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -37,7 +37,7 @@ def rho(k, y, q, n, places, value, slope, curvature):
 
 
 LOSS = Loss(
-    rho, None, origins=np.array([-1]), sharp=np.array([False]),
+    rho, None, origins=np.array([[-1, 0]]),
     ranges=np.array([[math.inf, 0.0, 0.0, 1.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=True, margin=False, smooth=SMOOTH, steepness=STEEPNESS,
     rate=2.0,  # of its exponential growth, which polynomials have not

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 1e9457898fcaa4b8, runtime bc1d70cfe4fe4c37.
+Generated; do not edit. Signature 82ab0ffd86bd7587, runtime fb372df52348aadd.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "1e9457898fcaa4b83407ba0213742a6bcaaaa7a16895b2b9cd97c6de0fbaf9df"
+SIGNATURE = "82ab0ffd86bd7587aef20c938607d3d1f277bc0e1ad6843e0da27ac7fe013d06"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -39,7 +39,7 @@ def rho(k, y, q, n, places, value, slope, curvature):
 
 
 LOSS = Loss(
-    rho, None, origins=np.array([-1]), sharp=np.array([False]),
+    rho, None, origins=np.array([[-1, 0]]),
     ranges=np.array([[math.inf, 0.0, 0.0, 1.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=False, margin=False, smooth=SMOOTH, steepness=STEEPNESS,
     rate=1.0,  # of its exponential growth, which polynomials have not

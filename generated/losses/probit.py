@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature e230ee200e523163, runtime bc1d70cfe4fe4c37.
+Generated; do not edit. Signature d4715ebfd640af01, runtime fb372df52348aadd.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "e230ee200e523163cb4407559f6bafbab5bbbec8e3d6aa1bde28c5382bce5240"
+SIGNATURE = "d4715ebfd640af016941840d07d5e4ba45f87459a03e752e06c32684df4ba5c3"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -38,7 +38,7 @@ def rho(k, y, q, n, places, value, slope, curvature):
 
 
 LOSS = Loss(
-    rho, None, origins=np.array([-1]), sharp=np.array([False]),
+    rho, None, origins=np.array([[-1, 0]]),
     ranges=np.array([[math.inf, 0.0, 0.0, 1.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=False, margin=True, smooth=SMOOTH, steepness=STEEPNESS,
     rate=1.15,  # of its exponential growth, which polynomials have not

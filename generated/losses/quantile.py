@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 9033c4fde9f5b9cc, runtime bc1d70cfe4fe4c37.
+Generated; do not edit. Signature 11a3ff059bfa1c8f, runtime fb372df52348aadd.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "9033c4fde9f5b9cc728061c629efd98067c4ddd944dad14b3edafd797b2a6da4"
+SIGNATURE = "11a3ff059bfa1c8f0276268877af71ebffe9858606410aeb92392114576fc5d8"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False
@@ -51,7 +51,7 @@ def ends(k, y, q):
 
 
 LOSS = Loss(
-    rho, ends, origins=np.array([-1, -1]), sharp=np.array([False, False]),
+    rho, ends, origins=np.array([[-1, 0], [-1, 0]]),
     ranges=np.array([[math.inf, 0.0, 0.0, 2.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=True, margin=False, smooth=SMOOTH, steepness=STEEPNESS,
     rate=0.0,  # of its exponential growth, which polynomials have not

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 10ef992c32a02614, runtime bc1d70cfe4fe4c37.
+Generated; do not edit. Signature c6162a5c8c71752d, runtime fb372df52348aadd.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "10ef992c32a02614ea275fe3c90859007d4e089ed4b10b02ee3cbe6e71d976a0"
+SIGNATURE = "c6162a5c8c71752dfea8e6abd898186b16b8e14e3fec0ada9f6bff8ddd0a1d1a"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False
@@ -59,7 +59,7 @@ def ends(k, y, q):
 
 
 LOSS = Loss(
-    rho, ends, origins=np.array([-1, 1, -1]), sharp=np.array([False, False, False]),
+    rho, ends, origins=np.array([[-1, 0], [1, 0], [-1, 0]]),
     ranges=np.array([[math.inf, 0.0, 0.0, 3.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=False, margin=True, smooth=SMOOTH, steepness=STEEPNESS,
     rate=0.0,  # of its exponential growth, which polynomials have not

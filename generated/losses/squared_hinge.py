@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 07c1c269f9485963, runtime bc1d70cfe4fe4c37.
+Generated; do not edit. Signature f12ee1f4a2d98169, runtime fb372df52348aadd.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "07c1c269f948596337fb2109facb2bc665d6dc3e25003c0326fa4241ccbc2746"
+SIGNATURE = "f12ee1f4a2d98169d58cfb0a98ac4e7d51208a2b02da4596a73d2919fe219761"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False
@@ -49,7 +49,7 @@ def ends(k, y, q):
 
 
 LOSS = Loss(
-    rho, ends, origins=np.array([0, -1]), sharp=np.array([False, False]),
+    rho, ends, origins=np.array([[0, 0], [-1, 0]]),
     ranges=np.array([[math.inf, 0.0, 0.0, 2.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=False, margin=True, smooth=SMOOTH, steepness=STEEPNESS,
     rate=0.0,  # of its exponential growth, which polynomials have not

@@ -1,7 +1,7 @@
 """Averages over the output about centres of one spread, by nodes of the output that they share or in closed form.
 
 Written by hand, in codegen/runtime/label_sums.py.
-Generated; do not edit. Signature ae433fb374df0721, runtime bc1d70cfe4fe4c37.
+Generated; do not edit. Signature 3ade99dab89f2a97, runtime fb372df52348aadd.
 Regenerate with: giantstep generate
 """
 
@@ -137,4 +137,4 @@ def fill_averages(law, rule, alike, places, order, room, rows):
         first = last
     return True
 
-SIGNATURE = "ae433fb374df0721192770569c5a38e49fd2da49741af40cfc424e0f0e4b6a1c"
+SIGNATURE = "3ade99dab89f2a977f65ca004c8a8b3e100cc14eaf586d6c1871b7eab8036c90"

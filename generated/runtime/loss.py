@@ -1,7 +1,7 @@
 """What a module of a loss offers: averages over the output, and the loss itself.
 
 Written by hand, in codegen/runtime/loss.py.
-Generated; do not edit. Signature ae433fb374df0721, runtime bc1d70cfe4fe4c37.
+Generated; do not edit. Signature 3ade99dab89f2a97, runtime fb372df52348aadd.
 Regenerate with: giantstep generate
 """
 
@@ -34,7 +34,6 @@ class Loss:
     rho: Compiled  # PIECES
     ends: Compiled | None  # EDGE, where there is more than one piece
     origins: Any
-    sharp: Any
     ranges: Any
     residual: bool
     margin: bool
@@ -49,7 +48,7 @@ class Loss:
     def law(self) -> Law:
         """What the rules take; its addresses hold as long as this object lives."""
         ends = 0 if self.ends is None else self.ends.address
-        known = (self.origins, self.sharp, self.ranges, self.residual, self.margin, self.smooth)
+        known = (self.origins, self.ranges, self.residual, self.margin, self.smooth)
         bends = self.steepness, self.rate, self.curvature, self.knee
         return Law(self.rho.address, ends, *known, *bends, self.quadratic)
 
@@ -124,4 +123,4 @@ def cell(law, y):
     """The first piece that holds at the label y, and how many do."""
     return find_cell(law, y)
 
-SIGNATURE = "ae433fb374df0721192770569c5a38e49fd2da49741af40cfc424e0f0e4b6a1c"
+SIGNATURE = "3ade99dab89f2a977f65ca004c8a8b3e100cc14eaf586d6c1871b7eab8036c90"

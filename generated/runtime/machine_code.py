@@ -3,7 +3,7 @@
 numba itself never lets go of what it compiles or loads, which a process of ever new functions would feel.
 
 Written by hand, in codegen/runtime/machine_code.py.
-Generated; do not edit. Signature ae433fb374df0721, runtime bc1d70cfe4fe4c37.
+Generated; do not edit. Signature 3ade99dab89f2a97, runtime fb372df52348aadd.
 Regenerate with: giantstep generate
 """
 
@@ -57,4 +57,4 @@ class Loaded:
         self._engine.finalize_object()
         self.address = int(self._engine.get_function_address(code.entry))
 
-SIGNATURE = "ae433fb374df0721192770569c5a38e49fd2da49741af40cfc424e0f0e4b6a1c"
+SIGNATURE = "3ade99dab89f2a977f65ca004c8a8b3e100cc14eaf586d6c1871b7eab8036c90"

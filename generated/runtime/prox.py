@@ -1,7 +1,7 @@
 """The proximal map of a piece of a loss, and panels of it that are short enough for a Gauss rule.
 
 Written by hand, in codegen/runtime/prox.py.
-Generated; do not edit. Signature ae433fb374df0721, runtime bc1d70cfe4fe4c37.
+Generated; do not edit. Signature 3ade99dab89f2a97, runtime fb372df52348aadd.
 Regenerate with: giantstep generate
 """
 
@@ -25,8 +25,8 @@ class Law(NamedTuple):
 
     pieces: int  # address of PIECES
     edge: int  # address of EDGE, where there is more than one piece
-    origins: Any  # [pieces]: the edge that places on a piece are counted from, by its number, or -1
-    sharp: Any  # [pieces]: whether the curvature there is infinite; else the slope vanishes there
+    origins: Any  # [pieces, 2]: the edge that places on a piece are counted from, by its number, or -1; 1 where the
+    #: curvature there is infinite, 0 where the slope vanishes there
     ranges: Any  # [n, 4]: upper end of a range of labels, whether it belongs to it, first piece, number of pieces
     residual: bool  # u = f - y
     margin: bool  # u = y f
@@ -72,11 +72,11 @@ NOWHERE = Turns(_NONE, _NONE, math.inf)
 @inner
 def piece_of(law, number, y, parameters, V):
     """Piece `number` of a loss."""
-    edge = law.origins[number]
+    edge = law.origins[number, 0]
     if edge < 0:
         return Piece(law.pieces, number, y, parameters, V, 0.0, 1.0, 0.0)
     place = edge_at(law.edge, edge, y, parameters)
-    if law.sharp[number] or V > _LARGE:
+    if law.origins[number, 1] == 1 or V > _LARGE:
         return Piece(law.pieces, number, y, parameters, V, place, 0.0, 0.0)
     return Piece(law.pieces, number, y, parameters, V, 0.0, 1.0, -place)
 
@@ -98,7 +98,7 @@ def end_of(law, piece, edge, place):
     """Where a piece ends, from its origin; edge: the number of that end, place: in u. Beside an infinite curvature the
     prox moves so little that what is next to the edge belongs to it.
     """
-    if 0 <= edge == law.origins[piece.number] and law.sharp[piece.number]:
+    if 0 <= edge == law.origins[piece.number, 0] and law.origins[piece.number, 1] == 1:
         return _HELD if edge < piece.number else -_HELD
     return place - piece.origin
 
@@ -208,4 +208,4 @@ def shortened(piece, kink, x, length, turns):
             length = goal - x if kink else prox(piece, x, x + length, goal, slack) - x
     return length
 
-SIGNATURE = "ae433fb374df0721192770569c5a38e49fd2da49741af40cfc424e0f0e4b6a1c"
+SIGNATURE = "3ade99dab89f2a977f65ca004c8a8b3e100cc14eaf586d6c1871b7eab8036c90"

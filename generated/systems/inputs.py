@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 5fd09aa4376ec61a.
+Generated; do not edit. Signature 1484bc32229df8b5.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "5fd09aa4376ec61a4c7cc56021579f22820cce37c6b6c32122fa667b532d371b"
+SIGNATURE = "1484bc32229df8b5b9d271876de5550cff77adbdd73f0d54b2eb8d5eccc09ee1"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 17b7ddcb87ec41ea.
+in X). Generated; do not edit. Signature 83da703ba4d14b84.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "17b7ddcb87ec41eaa7de777b8598ad05246e577e13bc413fc6bd318023feaf3a"
+SIGNATURE = "83da703ba4d14b84cb315fcfae4116ff82b8a3d20425d7c9ea6c861b79cae52e"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 5ad9650202785472, runtime bc1d70cfe4fe4c37.
+Generated; do not edit. Signature 456fb6c38bfaf99d, runtime fb372df52348aadd.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "5ad9650202785472592129c19795daa0a95afe5c9b105681aa1c2e63b897fca4"
+SIGNATURE = "456fb6c38bfaf99dd93b72b97a18f6525d86dc7bf261ac8934f111b3e6720e69"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 4904bb499af162b8, runtime bc1d70cfe4fe4c37.
+Generated; do not edit. Signature 0bef8d48277324fe, runtime fb372df52348aadd.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "4904bb499af162b88dd5904af59b6ef54d243603981abfb809ad56282954beca"
+SIGNATURE = "0bef8d48277324fe635534cd35b7ac41f9b698895befd6114149666512295d63"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 4f0912acba4be65c, runtime bc1d70cfe4fe4c37.
+Generated; do not edit. Signature 9446071db407a4fc, runtime fb372df52348aadd.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "4f0912acba4be65c79d1e55205e3b3edc9017be91047d579bc4ce1f29cb22256"
+SIGNATURE = "9446071db407a4fcaa8a462745dec0d148f36e58df77a317128a8b25a310dffc"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 2fc4fac4d841772c.
+Generated; do not edit. Signature b53f99799d62a818.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "2fc4fac4d841772cfd544654bc679dca7eb762b1da8658ca3d4cf25bbce3a7aa"
+SIGNATURE = "b53f99799d62a818f891a386785abbd154719b2a251b1598acc117622aa7fb75"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 5f70786983c9eede.
+in X). Generated; do not edit. Signature c9daf72e37f86e3b.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "5f70786983c9eede3f9659b0fd6618f6e13ba6207098fd7694b3a56acfe62470"
+SIGNATURE = "c9daf72e37f86e3b7759bb7929c97a960eae47e6dfb4d8e8a2a907a8bb1db24b"
 
 
 # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 2292c1cd7b805921.
+Generated; do not edit. Signature efc47ee798215837.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "2292c1cd7b80592137b7cac9a150d6647d157013385bed85094bfd687f7be475"
+SIGNATURE = "efc47ee7982158372f2458d0bc8a5f92218e259d6c0898cebc20653ae57059ef"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

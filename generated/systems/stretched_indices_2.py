@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature bc676c09a1e1d1dd.
+Generated; do not edit. Signature 8a0bef25ce34b97c.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "bc676c09a1e1d1ddb774567766adee84957e8670605e285f4b96724ef12e4226"
+SIGNATURE = "8a0bef25ce34b97c22be3d7cb5a5c57379a8a366b58e7c9703a8c18d528b5216"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -110,6 +110,5 @@ def test_the_middle_of_a_bracket_that_may_not_end(low: float, high: float, middl
 def test_the_range_that_a_label_is_in(y: float, cell: tuple[int, int]) -> None:
     """Ranges end at -1, with it, and at 0.5, without it: the first piece of each, and how many hold there."""
     ranges = np.array([[-1.0, 1.0, 0.0, 2.0], [0.5, 0.0, 2.0, 1.0], [math.inf, 0.0, 3.0, 4.0]])
-    free, smooth = np.full(7, -1), np.zeros(7, dtype=bool)
-    law = kernel.Law(0, 0, free, smooth, ranges, True, False, False, 0.0, 0.0, 0.0, 0.0, True)
+    law = kernel.Law(0, 0, np.tile([-1, 0], (7, 1)), ranges, True, False, False, 0.0, 0.0, 0.0, 0.0, True)
     assert plain(kernel.find_cell)(law, y) == cell
