@@ -8,7 +8,7 @@ import numpy as np
 
 from derive.language.links import link_of
 from giantstep.law.directions import noisy_indices
-from giantstep.law.kink_roots import REACH, Kinks, moves
+from giantstep.law.kink_roots import Kinks, moves
 from giantstep.law.multi_index_labels import Axes, axes_of
 from giantstep.quadrature.kinks import kinks
 from giantstep.spec.matrix import Rows
@@ -30,12 +30,12 @@ class LabelPlane:
     rest: Array
 
     @classmethod
-    def of(cls, target: Target, overlaps: Rows, reach: float = REACH) -> LabelPlane:
-        """That of a target; reach: where kinks are looked for."""
+    def of(cls, target: Target, overlaps: Rows) -> LabelPlane:
+        """That of a target."""
         gamma, found = np.array(overlaps), link_of(target.link)
         noisy = noisy_indices(gamma, target.probit)
         axes = axes_of(found, noisy.lower)
-        kinked = Kinks(axes.names, tuple(dict.fromkeys(kinks(found.node))), axes.lower, reach)
+        kinked = Kinks(axes.names, tuple(dict.fromkeys(kinks(found.node))), axes.lower)
         back = np.eye(2) if axes.back is None else axes.back.T
         plane = cls(axes, kinked, gamma[:, axes.places], np.ascontiguousarray(noisy.carry @ back), noisy.rest)
         if plane.moved:

@@ -45,6 +45,12 @@ def has_kinks(link: str) -> bool:
     return found.indices > 1 and next(kinks(found.node), None) is not None
 
 
+def is_constant_between_jumps(link: str) -> bool:
+    """Whether a link varies by jumps only."""
+    found = link_of(link)
+    return all(jumps_only(found.node, name) for name in found.variables)
+
+
 def nodes_given_kappa(
     link: str, gamma: Array, lower: Array, kappa: Array, finer: int, rough: bool, averaged: Averaged = "smooth"
 ) -> tuple[Array, Array]:
@@ -55,7 +61,7 @@ def nodes_given_kappa(
     NotConverged where there are too many nodes.
     """
     found = link_of(link)
-    still = all(jumps_only(found.node, name) for name in found.variables)
+    still = is_constant_between_jumps(link)
     fine, rougher, parts = (_STILL, _STILL_ROUGH, 1) if still else (_ORDER, _ROUGH, 2)
     nodes = rougher if rough else fine
     axes = axes_of(found, lower)

@@ -11,14 +11,13 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from derive.language.links import link_of
 from giantstep.law.directions import NoisyIndices, noisy_indices
 from giantstep.law.kinds_of_labels import Intervals, Labels, Points
 from giantstep.law.kink_roots import moves
 from giantstep.law.label_plane import LabelPlane
 from giantstep.law.labels import drawn, label_law, law_of_link
-from giantstep.law.multi_index_labels import nodes_given_kappa
-from giantstep.quadrature.kinks import bracketed_zeros, jumps_only
+from giantstep.law.multi_index_labels import is_constant_between_jumps, nodes_given_kappa
+from giantstep.quadrature.kinks import bracketed_zeros
 from giantstep.quadrature.settled import Panels, Rule
 from giantstep.spec.kernels import function_kernel
 from giantstep.spec.link import link_values
@@ -161,7 +160,7 @@ class LabelOfTwo:
         cls, target: Target, overlaps: Rows, places: tuple[float, ...], finer: int, rounding: float
     ) -> LabelOfTwo | None:
         """That of a target; None where its label is constant between jumps, or follows from kappa."""
-        if target.indices != 2 or jumps_only_of(target.link):
+        if target.indices != 2 or is_constant_between_jumps(target.link):
             return None
         found = cls(target, LabelPlane.of(target, overlaps), places, finer, rounding)
         return found if moves(found.plane.axes.lower, 1) else None
@@ -194,12 +193,6 @@ class LabelOfTwo:
         roots = plane.kinked.roots(0, fixed), plane.kinked.meetings(0, fixed)[0]
         first = panels_within(np.concatenate([first_edges(len(kappa)), *(each.T for each in roots)], axis=1))
         return Rule(ORDER, allowed_of(_OF_TWO, self.finer), self.rounding).integrals(given, first, len(kappa))[0]
-
-
-def jumps_only_of(link: str) -> bool:
-    """Whether a link is constant between its jumps."""
-    found = link_of(link)
-    return all(jumps_only(found.node, name) for name in found.variables)
 
 
 def allowed_of(change: float, finer: int) -> float:

@@ -29,10 +29,9 @@ from giantstep.law.label_lines import Lines, are_lines, linear_in, pieces_beside
 from giantstep.law.label_plane import LabelPlane
 from giantstep.law.labels import with_noise
 from giantstep.law.moments_given_kappa import LabelMoments
-from giantstep.law.multi_index_labels import axes_of
+from giantstep.law.multi_index_labels import axes_of, is_constant_between_jumps
 from giantstep.quadrature.crossings import Index, Panels, Search, crossings_of, panels_between
 from giantstep.quadrature.gauss import lobatto, lobatto_coefficients, middle_and_end, tail
-from giantstep.quadrature.kinks import jumps_only
 from giantstep.quadrature.panel_orders import HIGHEST, digits_of, gauss_rules, longest_panels
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import jet, prepare
@@ -78,8 +77,7 @@ def settles_of_two(problem: Problem) -> bool:
     link, lower = link_of(target.link), noisy_indices(np.array(problem.overlaps), target.probit).lower
     if loss.form == "residual" and linear_in(target.link) and moves(axes_of(link, lower).lower, 0):
         return False
-    still = all(jumps_only(link.node, name) for name in link.variables)
-    return not still and moves(lower, slice(None))
+    return not is_constant_between_jumps(target.link) and moves(lower, slice(None))
 
 
 def settled_law(system: CoupledSystem, tolerance: float) -> tuple[LabelLaw, LabelMoments | None]:
