@@ -15,7 +15,7 @@ from giantstep.spec.errors import NotConverged
 from giantstep.spec.link import link_values
 from giantstep.system.loss_at_zero import flat_part
 from giantstep.system.problem import Problem
-from giantstep.system.rare_labels import NEVER, UNSEEN, of_rare_labels, response_without_data, seldom_felt
+from giantstep.system.rare_labels import NEVER, UNSEEN, of_rare_labels, response_without_data
 
 Array = np.ndarray
 _PLACES = 401  # along kappa, and of the label beside it
@@ -29,7 +29,7 @@ def flat_everywhere(problem: Problem) -> NotConverged | None:
         return None
     if fit.loss.form != "residual" or fit.penalty is not None or target.flips or target.channel is not None:
         return None
-    if not seldom_felt(problem) or (flat := flat_part(fit.loss)) is None:
+    if (flat := flat_part(fit.loss)) is None:
         return None
     return of_rare_labels(problem) if _keeps(problem, *flat) else None
 

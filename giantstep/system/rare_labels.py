@@ -23,7 +23,7 @@ from giantstep.system.system_of_problem import coupled_at
 
 Array = np.ndarray
 _SELDOM, _OFTEN = 1e-2, 0.1  # probabilities that a label is felt at f = 0: of models that are looked at, of the first
-UNSEEN = 1e-18  # a share of labels of which no data set holds one
+UNSEEN = 1e-13  # a share of labels of which no data set holds one
 NEVER = 1e-290  # the least size of what is told
 _LOWERED, _SHORTEST, _LITTLE = 3.0, 1.01, 1e-4  # factor of the noise, least one; the last noise beside the first
 

@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 from giantstep.spec.errors import NotConverged
 from giantstep.system.flat_everywhere import flat_everywhere
 from giantstep.system.problem import problem_of
-from giantstep.system.rare_labels import decided_by_few, decided_by_rare_labels
+from giantstep.system.rare_labels import decided_by_few, decided_by_rare_labels, seldom_felt
 from giantstep.system.solve import solve
 
 ALIGNED = {"network__activation": "linear", "target__link": "linear", "spike__strength": 1.0}
@@ -44,7 +44,11 @@ def test_an_output_that_no_label_leaves_is_known_to_exist(noise: float) -> None:
         {"name": "epsilon_insensitive", "epsilon": 6.5}, **ALIGNED, spike__alignment=0.95, target__noise=noise
     )
     constant = {"network__activation": "relu", "spike__strength": 0.0, "target__link": "relu", "target__noise": noise}
-    for found in (aligned, model({"name": "epsilon_insensitive", "epsilon": 9.0}, **constant)):
+    often = model(
+        {"name": "epsilon_insensitive", "epsilon": 2.5}, **ALIGNED, spike__alignment=0.99, target__noise=noise
+    )
+    assert not seldom_felt(problem_of(often))  # at f = 0
+    for found in (aligned, often, model({"name": "epsilon_insensitive", "epsilon": 9.0}, **constant)):
         said = flat_everywhere(problem_of(found))
         assert isinstance(said, NotConverged) and "at the best output" in said.message
         assert flat_everywhere(problem_of(found, 1000)) is None
@@ -55,6 +59,15 @@ def test_labels_that_are_felt_decide(changes: dict[str, float]) -> None:
     found = model({"name": "epsilon_insensitive", "epsilon": 3.0}, **ALIGNED, **changes)
     assert flat_everywhere(problem_of(found)) is None
     assert decided_by_rare_labels(problem_of(found)) is None
+
+
+def test_a_share_that_no_data_set_holds() -> None:
+    """One label of 4e14 is felt at the best output."""
+    spread = math.sqrt(1.0 - 0.95**2 + 0.01)
+    assert 4e14 < 1.0 / math.erfc(2.6 / spread / math.sqrt(2.0)) < 5e14
+    loss = {"name": "epsilon_insensitive", "epsilon": 2.6}
+    found = problem_of(model(loss, **ALIGNED, spike__alignment=0.95, target__noise=0.01))
+    assert isinstance(decided_by_rare_labels(found), NotConverged)
 
 
 def test_few_labels_that_are_fitted_are_no_rare_ones() -> None:
