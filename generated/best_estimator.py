@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature f4700487fb41dd69, runtime fb372df52348aadd.
+Generated; do not edit. Signature 9ab6d7d5db3dab04, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "f4700487fb41dd69288de6f36bb1320bb2ed63033f642944dc13de63c54e254c"
+SIGNATURE = "9ab6d7d5db3dab048312e9e088f4812c858a5badd03dadda13c3eca6779663d0"
 
 
 def overlap(lower, information, alpha):

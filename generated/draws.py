@@ -5,14 +5,14 @@ the squared one of its slope. g1, g2, g3, g4: averages of powers of g over the o
 its mean. Matrices are over blocks, V_1 that of the first fit; q: Q1_hat_12, t: T_12, Q: beta Q1_12, N: beta times
 shares; J: beta times sums of products j_2 j_1^T of sources, of m over the dimension.
 
-Generated; do not edit. Signature 73d9121110bdd69c, runtime fb372df52348aadd.
+Generated; do not edit. Signature a0de731daba02bd4, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "73d9121110bdd69c777d4900c0fbbe3caf0bf70bdfed9a7668fc8a99e4627e65"
+SIGNATURE = "a0de731daba02bd4132b03f6cb40ae19207f5989ac015cda1af3093d86e748c4"
 
 
 def sample(d_mean, d_square, d_Delta, d_V, g1, g1_x, g2, g2_x, g2_xx, g3, g3_x, g4):

@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature f128a295ea84b010, runtime fb372df52348aadd.
+Generated; do not edit. Signature e883a32105813e1b, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "f128a295ea84b0106523483a6aab276ec9231f734cf7501900d21578d0961b8e"
+SIGNATURE = "e883a32105813e1bd52afcd64e89c1d0a7b92ffabe3dfab82dc27eb46060ba47"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 4f13adbe252615b3, runtime fb372df52348aadd.
+Generated; do not edit. Signature 464546073f777f2e, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "4f13adbe252615b3e911331c0a11d99305c63b3d68c83d4b743129c40ed2f663"
+SIGNATURE = "464546073f777f2e4b98029305f180203bfeaa832a8b906bccec232ad20457d0"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

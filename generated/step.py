@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 2ca474d6296c46ca, runtime fb372df52348aadd.
+Generated; do not edit. Signature 007bb6de306083f1, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "2ca474d6296c46ca84c7466e2e75c9b34f3aef44c0380d647fcb750f577f1101"
+SIGNATURE = "007bb6de306083f154882c6313a1991f334a62072749a27ea41534dcf99eef5a"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature ece5c4914431b580, runtime fb372df52348aadd.
+Generated; do not edit. Signature 0e26d6fbdb4255f6, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "ece5c4914431b580ed25e7f9473ffc4b83a0081e8e9beda521cb84ec5ad63fdf"
+SIGNATURE = "0e26d6fbdb4255f6b79ffbfb456a409b4eba8aca0cde0d922e3fcf871fcabe23"
 
 
 def directions(*, L_rest, gamma, **_):

@@ -50,6 +50,7 @@ class _Work(NamedTuple):
     labels: LabelNodes
     moves: Moves
     centre: Any  # [M, J]: of outputs in u, at the nodes of a group
+    length: Any  # [M]: how many labels these have up to the last that counts
     place: Any  # [J]: the same of those that count at one node,
     label: Any
     part: Any  # [parts, J]: the weights of 1, of t and of its products,
@@ -142,7 +143,11 @@ def _fill_centres(law, sign, fields, group, work):
     """
     labels, count, low, high = work.labels, 0, math.inf, -math.inf
     for node in range(group.first, group.last):
-        for j in range(labels.weight.shape[1]):
+        length = labels.weight.shape[1]
+        while length > 0 and labels.weight[node, length - 1] == 0.0:  # rows are filled up with nodes of no weight
+            length -= 1
+        work.length[node - group.first] = length
+        for j in range(length):
             y, place = labels.label[node, j], _NONE
             if labels.weight[node, j] != 0.0 and (not law.margin or (y > 0.0) == (sign > 0.0)):
                 center = fields.mean[node]
@@ -162,7 +167,7 @@ def _add_from_panels(sign, panels, count, group, work):
     for node in range(group.first, group.last):
         sums[:] = 0.0
         at = 0
-        for j in range(labels.weight.shape[1]):
+        for j in range(work.length[node - group.first]):
             place = work.centre[node - group.first, j]
             if place != _NONE:
                 set_part(labels.weight[node, j], labels.t[node, j], room.part)
@@ -179,7 +184,7 @@ def _add_from_panels(sign, panels, count, group, work):
 def _gathered(node, row, work):
     """Put what counts at a node side by side, up to whole vectors. Returns how many count."""
     labels, count = work.labels, np.intp(0)
-    for j in range(labels.weight.shape[1]):
+    for j in range(work.length[row]):
         if work.centre[row, j] != _NONE:
             work.place[count], work.label[count] = work.centre[row, j], labels.label[node, j]
             set_part(labels.weight[node, j], labels.t[node, j], work.part[:, count])
@@ -244,12 +249,13 @@ def points(law, rule, labels, fields, scratch, out):
     number, directions = labels.weight.shape[1], labels.t.shape[2]
     parts, length = 1 + directions + directions * (directions + 1) // 2, whole(labels.weight.shape[1])
     moves, by_centre = Moves(labels.rest, np.empty(directions)), law.residual or law.margin
-    part = np.empty(parts)
+    part, most = np.empty(parts), _largest_group(rule, fields, moves)
     room = Room(scratch, np.empty((3, scratch.shape[1])), np.empty(SUMS), out, room_for_knots(law), part)
     work = _Work(
         labels,
         moves,
-        np.empty((_largest_group(rule, fields, moves), number)),
+        np.empty((most, number)),
+        np.empty(most, np.intp),
         np.empty(length),
         np.empty(length),
         np.empty((parts, length)),

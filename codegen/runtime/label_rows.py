@@ -30,30 +30,31 @@ def fill_rows(panels, rules, lines, carried, step, weight, t, z):
     """
     line, low, high, order = panels
     row, first, share, reach, fixed = lines
-    before, place, total = -1, 0, 0
-    for p in range(line.shape[0]):
-        at, r, rule = line[p], row[line[p]], rules[order[p]]
+    before, place, total, p = -1, 0, 0, 0
+    while p < line.shape[0]:
+        at, r, count = line[p], row[line[p]], 0
         if r != before:
             before, place = r, 0
-        half, middle = 0.5 * (high[p] - low[p]), 0.5 * (high[p] + low[p])
-        start, end = 0, order[p]
-        while start < end and middle + half * rule[0, start] <= -reach[at]:
-            start += 1
-        while start < end and middle + half * rule[0, end - 1] >= reach[at]:
-            end -= 1
-        size = share[at] * half * NORM
-        for k in range(start, end):
-            x = middle + half * rule[0, k]
-            weight[r, place + k - start] = size * rule[1, k] * exp(-0.5 * x * x)
-        for k in range(start, end):
-            x = middle + half * rule[0, k]
-            for d in range(carried.shape[0]):
-                t[r, place + k - start, d] = carried[d, 0] * first[at] + carried[d, 1] * x
-        for i in range(z.shape[0]):
-            for k in range(start, end):
-                z[i, total + k - start] = fixed[i, at] + step[i] * (middle + half * rule[0, k])
-        place += end - start
-        total += end - start
+        while p < line.shape[0] and line[p] == at:
+            half, middle, rule = 0.5 * (high[p] - low[p]), 0.5 * (high[p] + low[p]), rules[order[p]]
+            size = share[at] * half * NORM
+            for k in range(order[p]):
+                x = middle + half * rule[0, k]
+                if abs(x) < reach[at]:
+                    weight[r, place + count], z[0, total + count] = size * rule[1, k], x
+                    count += 1
+            p += 1
+        for k in range(count):  # of a whole line: these loops become vector instructions
+            x = z[0, total + k]
+            weight[r, place + k] *= exp(-0.5 * x * x)
+        for d in range(carried.shape[0]):
+            for k in range(count):
+                t[r, place + k, d] = carried[d, 0] * first[at] + carried[d, 1] * z[0, total + k]
+        for i in range(z.shape[0] - 1, -1, -1):  # places stand where the first index goes
+            for k in range(count):
+                z[i, total + k] = fixed[i, at] + step[i] * z[0, total + k]
+        place += count
+        total += count
 
 
 @entry
@@ -64,6 +65,24 @@ def fill_from(values, counts, rows):
         for k in range(counts[r]):
             rows[r, k] = values[total + k]
         total += counts[r]
+
+
+@entry
+def add_moments(weight, label, t, moments):
+    """Add E y^2, E y and E y t to moments [2 + D, row], of labels and means of t at nodes [row, node] and [.., D]."""
+    for r in range(weight.shape[0]):
+        square = mean = 0.0
+        for k in range(weight.shape[1]):
+            weighted = weight[r, k] * label[r, k]
+            square += weighted * label[r, k]
+            mean += weighted
+        moments[0, r] += square
+        moments[1, r] += mean
+        for d in range(t.shape[2]):
+            linear = 0.0
+            for k in range(weight.shape[1]):
+                linear += weight[r, k] * label[r, k] * t[r, k, d]
+            moments[2 + d, r] += linear
 
 
 @entry

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature f4acbaba2d81f38d, runtime fb372df52348aadd.
+Generated; do not edit. Signature 4d4bde10ec123e8c, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "f4acbaba2d81f38df7c8f123ff8946afd2fc88233b5fad349227db73244cff19"
+SIGNATURE = "4d4bde10ec123e8cddb4c3e476b74dd80a376040ddf48e55b803ed450e6e2d06"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

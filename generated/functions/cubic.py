@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature c1bdb1d2e9c05155, runtime fb372df52348aadd.
+Generated; do not edit. Signature 12b408ea3460f352, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "c1bdb1d2e9c051550f14bd678a9f6b10db3c011d208fc1a4b22c34700f08ce86"
+SIGNATURE = "12b408ea3460f3525e5bbf7475e63229aa8388fd47104a4f4f9313b2385305cb"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

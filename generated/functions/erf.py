@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 2f04d23f1c4522d6, runtime fb372df52348aadd.
+Generated; do not edit. Signature 45b6769bd21ec414, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "2f04d23f1c4522d61c3a6340483795102d6e16b3bf7f4cf11eea62b4eab5599a"
+SIGNATURE = "45b6769bd21ec414b3fdd52e90ce90afa64d4ad91bc8ae5cbced41f7f6d37a0c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 25a48a8e28feac15, runtime fb372df52348aadd.
+Generated; do not edit. Signature c424aade844fb0ee, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "25a48a8e28feac155686b888bb9de66260611162a621aa4bd9df4e1b0c52b10d"
+SIGNATURE = "c424aade844fb0ee8df66b15b6c4ac967779e93ed233a13a668b87aaca2dacc6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

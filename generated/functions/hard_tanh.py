@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 423c9cc0b016c73f, runtime fb372df52348aadd.
+Generated; do not edit. Signature 7c41b8d98a03d212, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "423c9cc0b016c73fb12b4f8ed5e40b693e58323f4ccf0002cfc7d4b51df1c181"
+SIGNATURE = "7c41b8d98a03d21245cd2df65230e79005ba67168d8c59088f4c8a3676276b2f"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

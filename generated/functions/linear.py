@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature ce517a29338112d1, runtime fb372df52348aadd.
+Generated; do not edit. Signature ee4a6ddab630b361, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "ce517a29338112d1ad80b6e57f91c6dfb7cf11277fd623d841f95ba56aa3d261"
+SIGNATURE = "ee4a6ddab630b3618a574df916a54fbc43ff9f2e477779ba0bf20f1b3287f056"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 9067cd27508743a2, runtime fb372df52348aadd.
+Generated; do not edit. Signature 7363f3562470669f, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "9067cd27508743a252b425cf7c1e62498de5bb150c96d86f722bf36094071fc0"
+SIGNATURE = "7363f3562470669f74b5c377a5356dec014445ee070869137a40afd513e8c39a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

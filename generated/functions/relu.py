@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature bdbde3fc8a5060d8, runtime fb372df52348aadd.
+Generated; do not edit. Signature 911bffaff5d482f5, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "bdbde3fc8a5060d8b48f25019b6af5fd66e9aa4fa8502721c6c1ff1c67374dc6"
+SIGNATURE = "911bffaff5d482f50398d369b5b5e5f8045090a83b9b870cad7ba77af4b888a3"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

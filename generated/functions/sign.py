@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 0a9202ab45700d0c, runtime fb372df52348aadd.
+Generated; do not edit. Signature d3ae1ffca7f426f3, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "0a9202ab45700d0cb0ead42c9f70fd30e5e3f42ac31ed75de4c943aa69b1519e"
+SIGNATURE = "d3ae1ffca7f426f34f47c07953c094dfffc69f658654d53d47bd802281b116a8"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 402a4582b7339fe3, runtime fb372df52348aadd.
+Generated; do not edit. Signature 1098b1bff5e9b0c8, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "402a4582b7339fe35979f1da80f2e0f42cac997865a79c62d966c39bd4e361aa"
+SIGNATURE = "1098b1bff5e9b0c8564b4a90cbe8cb51e915553b8502641a3896d45f5d03b1a8"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 37ac5d47df59e338, runtime fb372df52348aadd.
+Generated; do not edit. Signature f03c3fea259f4bf3, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "37ac5d47df59e338c2ba0b3c480e98a6c747bd103e2190f3335a6617dacf75fc"
+SIGNATURE = "f03c3fea259f4bf301309db77d95cf8dccbafb50ef4db8752d6850242ed8bd49"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 639913647f465542, runtime fb372df52348aadd.
+Generated; do not edit. Signature 4edadd3ff87345b2, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "639913647f465542b4f4c22f479a57d246f7183aa23090d89e57a181d1e82f3a"
+SIGNATURE = "4edadd3ff87345b2701a3224edb0534305661b006c0b94ce5752c2fe2c7b4ec2"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 9f6a599f6295e366, runtime fb372df52348aadd.
+Generated; do not edit. Signature b440ce459933bd95, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "9f6a599f6295e366bbb49403fb0d37574aeab272bce560fc5340711443428bf1"
+SIGNATURE = "b440ce459933bd95d7af285f94b395c195686c2d1f68931917fb08eb01d572a8"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature b0a0074c132eb27c, runtime fb372df52348aadd.
+Generated; do not edit. Signature 46a0721c311f3e80, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "b0a0074c132eb27c4aa0e42f38fa5ac5f1e43aae600371fcb0512ab826855726"
+SIGNATURE = "46a0721c311f3e80ab3b7b2c0f5b27c25abb7248e599b7a5c6d3cf5ae992f393"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

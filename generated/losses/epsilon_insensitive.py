@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 005016f4bb58d813, runtime fb372df52348aadd.
+Generated; do not edit. Signature b5fb43115a2486ae, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "005016f4bb58d8132c10f7563a51714c8a35fb17e4bf4d05b9f03d0905f2ecee"
+SIGNATURE = "b5fb43115a2486ae4543261288d33e1f7b20290a5e396785310675be93369f1d"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

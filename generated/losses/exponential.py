@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature feb5c8d1a7ac59ba, runtime fb372df52348aadd.
+Generated; do not edit. Signature ba6c7d21a8a91184, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "feb5c8d1a7ac59baa65b45658955f5e466c366c77c6536341a2dc71baa914650"
+SIGNATURE = "ba6c7d21a8a9118410411e86dfb83b0c619b2328bfd383c1490d8387f71082a7"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

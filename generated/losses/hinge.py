@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 4dae6f865da4606c, runtime fb372df52348aadd.
+Generated; do not edit. Signature 194d5b5169aee7d6, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "4dae6f865da4606cbc168b43f2f6b882e8d78c41538822d9edb8a8c25cc350ad"
+SIGNATURE = "194d5b5169aee7d657071a92658ce6a1d98d8664d590791ba99f4904274884b4"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

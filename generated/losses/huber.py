@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 82f30bff3f9129dd, runtime fb372df52348aadd.
+Generated; do not edit. Signature 2bd17f837eeb8c12, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "82f30bff3f9129dd6f74160a1a0367c29afd0d0a87c264d396f1949d925bca07"
+SIGNATURE = "2bd17f837eeb8c12041ac4e8ef5ede79ce57731023820166b99bd4be4ea3a017"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

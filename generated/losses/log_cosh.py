@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 743fffbb1c76c7e8, runtime fb372df52348aadd.
+Generated; do not edit. Signature 25348677623d76be, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "743fffbb1c76c7e8dec5dee728997db0e281f03e247221cadd64e9b00e3ff835"
+SIGNATURE = "25348677623d76bebf2de73ba2c82689895a494e4a51b0ce4bb618f61654927c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 4995aea86636caeb, runtime fb372df52348aadd.
+Generated; do not edit. Signature 2973f62754f43d6a, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "4995aea86636caebb7b542de4241fb76ebe20abe8f25eb8c0aaa9f2530d3c868"
+SIGNATURE = "2973f62754f43d6a7ea2876a00d2add6644cbed8e99894e19caee0c6f4429b7b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

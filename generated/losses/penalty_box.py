@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 0d2d14b63ce42cee, runtime fb372df52348aadd.
+Generated; do not edit. Signature 9faccdb52c55444e, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "0d2d14b63ce42cee559b4ba1f0ae6973f7f212ed4e4f8ac01aca0e6e279c4c14"
+SIGNATURE = "9faccdb52c55444e5d7e2bcc97e52b6f73501aa5401993343a6f8ac85bd71271"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature ffa67a99d123e2e0, runtime fb372df52348aadd.
+Generated; do not edit. Signature 7082975905215a02, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "ffa67a99d123e2e08bbed8deabe2e0c46db30b80472534bc38838b2e59f7a6d5"
+SIGNATURE = "7082975905215a027bc254c98c55b17ac5431dfcfe4a3867efa99688c4928e44"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 349849a735561218, runtime fb372df52348aadd.
+Generated; do not edit. Signature f785449d7f4b19d1, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "349849a73556121856eb96f6c849277146bf88b4826570c95aca3236d24c24bd"
+SIGNATURE = "f785449d7f4b19d1e70e9d2108f64e955efd4de9ddb72458bc106bc6d562e608"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 82ab0ffd86bd7587, runtime fb372df52348aadd.
+Generated; do not edit. Signature b880c0d8b8eaf810, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "82ab0ffd86bd7587aef20c938607d3d1f277bc0e1ad6843e0da27ac7fe013d06"
+SIGNATURE = "b880c0d8b8eaf81030f3a51c2a081d88154619606a91fcfe23a6b0e8305633ec"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

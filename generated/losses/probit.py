@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature d4715ebfd640af01, runtime fb372df52348aadd.
+Generated; do not edit. Signature 92ac577b9e400705, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "d4715ebfd640af016941840d07d5e4ba45f87459a03e752e06c32684df4ba5c3"
+SIGNATURE = "92ac577b9e4007051dff8771f2691dce87e60c9651ffd3bd00e04364c54ed175"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 11a3ff059bfa1c8f, runtime fb372df52348aadd.
+Generated; do not edit. Signature 9a3ae956a5b4ac00, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "11a3ff059bfa1c8f0276268877af71ebffe9858606410aeb92392114576fc5d8"
+SIGNATURE = "9a3ae956a5b4ac00ee00c91385a627be38c6b0a6a0af937302532dc1165ad734"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

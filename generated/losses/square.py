@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 04e4f087e03b349f, runtime fb372df52348aadd.
+Generated; do not edit. Signature f634010ad549a4d2, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "04e4f087e03b349f589081074e6bd7e093e763860f27ff2d9714d770886778f8"
+SIGNATURE = "f634010ad549a4d2311d73ded24b640ea0d6f5606c3f690f593266c2d084d602"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

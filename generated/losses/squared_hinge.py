@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature f12ee1f4a2d98169, runtime fb372df52348aadd.
+Generated; do not edit. Signature 140b0935ee387777, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "f12ee1f4a2d98169d58cfb0a98ac4e7d51208a2b02da4596a73d2919fe219761"
+SIGNATURE = "140b0935ee38777721e77bc45a88a275af2ca5b183c9ff99c0f7a29c3f22c054"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

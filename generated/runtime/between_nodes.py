@@ -3,7 +3,7 @@
 kappa grows; where all of it is positive, the table is one half of one whose mirror image is the other.
 
 Written by hand, in codegen/runtime/between_nodes.py.
-Generated; do not edit. Signature 3ade99dab89f2a97, runtime fb372df52348aadd.
+Generated; do not edit. Signature 4620ea3054aa8440, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -108,4 +108,4 @@ def sums_on_panels(values, weight, tails, found):
             found[0, f, p] = total
             found[1, f, p] = max(abs(before), abs(last)) * share
 
-SIGNATURE = "3ade99dab89f2a977f65ca004c8a8b3e100cc14eaf586d6c1871b7eab8036c90"
+SIGNATURE = "4620ea3054aa84402fd41eb6ce93f3a404a4acd0c5493cb80af1d245ec92873c"

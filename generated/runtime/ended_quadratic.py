@@ -4,7 +4,7 @@ Output and variable are a Gaussian pair, and on every part of the line of omega 
 both: its averages are moments of the pair on rectangles.
 
 Written by hand, in codegen/runtime/ended_quadratic.py.
-Generated; do not edit. Signature 3ade99dab89f2a97, runtime fb372df52348aadd.
+Generated; do not edit. Signature 4620ea3054aa8440, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -180,4 +180,4 @@ def set_ended_quadratic(law, rule, output, pair, knots, room, sums):
         if ends:
             return
 
-SIGNATURE = "3ade99dab89f2a977f65ca004c8a8b3e100cc14eaf586d6c1871b7eab8036c90"
+SIGNATURE = "4620ea3054aa84402fd41eb6ce93f3a404a4acd0c5493cb80af1d245ec92873c"

@@ -4,7 +4,7 @@ Every decision is taken here, whoever evaluates: ``follow`` does where all contr
 what else is read lie among the numbers of equations, ``value``, from the places that ``Followed`` tells.
 
 Written by hand, in codegen/runtime/inner_newton.py.
-Generated; do not edit. Signature 3ade99dab89f2a97, runtime fb372df52348aadd.
+Generated; do not edit. Signature 4620ea3054aa8440, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -250,4 +250,4 @@ def finish(of, value, state, inverse, room):
     _carry(of, value, state, inverse, room)
     run(of.from_adjoint, value)
 
-SIGNATURE = "3ade99dab89f2a977f65ca004c8a8b3e100cc14eaf586d6c1871b7eab8036c90"
+SIGNATURE = "4620ea3054aa84402fd41eb6ce93f3a404a4acd0c5493cb80af1d245ec92873c"

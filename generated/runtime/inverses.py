@@ -4,7 +4,7 @@ Linear algebra libraries hand matrices of a hundred rows to several threads, whi
 programs run: that may take a thousand times as long as the inverse.
 
 Written by hand, in codegen/runtime/inverses.py.
-Generated; do not edit. Signature 3ade99dab89f2a97, runtime fb372df52348aadd.
+Generated; do not edit. Signature 4620ea3054aa8440, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -101,4 +101,4 @@ def invert_large(matrix):
                 matrix[i, other] = entry
             order[k], order[other] = order[other], order[k]
 
-SIGNATURE = "3ade99dab89f2a977f65ca004c8a8b3e100cc14eaf586d6c1871b7eab8036c90"
+SIGNATURE = "4620ea3054aa84402fd41eb6ce93f3a404a4acd0c5493cb80af1d245ec92873c"

@@ -1,7 +1,7 @@
 """Averages over the output and a label at nodes.
 
 Written by hand, in codegen/runtime/label_points.py.
-Generated; do not edit. Signature 3ade99dab89f2a97, runtime fb372df52348aadd.
+Generated; do not edit. Signature 4620ea3054aa8440, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -57,6 +57,7 @@ class _Work(NamedTuple):
     labels: LabelNodes
     moves: Moves
     centre: Any  # [M, J]: of outputs in u, at the nodes of a group
+    length: Any  # [M]: how many labels these have up to the last that counts
     place: Any  # [J]: the same of those that count at one node,
     label: Any
     part: Any  # [parts, J]: the weights of 1, of t and of its products,
@@ -149,7 +150,11 @@ def _fill_centres(law, sign, fields, group, work):
     """
     labels, count, low, high = work.labels, 0, math.inf, -math.inf
     for node in range(group.first, group.last):
-        for j in range(labels.weight.shape[1]):
+        length = labels.weight.shape[1]
+        while length > 0 and labels.weight[node, length - 1] == 0.0:  # rows are filled up with nodes of no weight
+            length -= 1
+        work.length[node - group.first] = length
+        for j in range(length):
             y, place = labels.label[node, j], _NONE
             if labels.weight[node, j] != 0.0 and (not law.margin or (y > 0.0) == (sign > 0.0)):
                 center = fields.mean[node]
@@ -169,7 +174,7 @@ def _add_from_panels(sign, panels, count, group, work):
     for node in range(group.first, group.last):
         sums[:] = 0.0
         at = 0
-        for j in range(labels.weight.shape[1]):
+        for j in range(work.length[node - group.first]):
             place = work.centre[node - group.first, j]
             if place != _NONE:
                 set_part(labels.weight[node, j], labels.t[node, j], room.part)
@@ -186,7 +191,7 @@ def _add_from_panels(sign, panels, count, group, work):
 def _gathered(node, row, work):
     """Put what counts at a node side by side, up to whole vectors. Returns how many count."""
     labels, count = work.labels, np.intp(0)
-    for j in range(labels.weight.shape[1]):
+    for j in range(work.length[row]):
         if work.centre[row, j] != _NONE:
             work.place[count], work.label[count] = work.centre[row, j], labels.label[node, j]
             set_part(labels.weight[node, j], labels.t[node, j], work.part[:, count])
@@ -251,12 +256,13 @@ def points(law, rule, labels, fields, scratch, out):
     number, directions = labels.weight.shape[1], labels.t.shape[2]
     parts, length = 1 + directions + directions * (directions + 1) // 2, whole(labels.weight.shape[1])
     moves, by_centre = Moves(labels.rest, np.empty(directions)), law.residual or law.margin
-    part = np.empty(parts)
+    part, most = np.empty(parts), _largest_group(rule, fields, moves)
     room = Room(scratch, np.empty((3, scratch.shape[1])), np.empty(SUMS), out, room_for_knots(law), part)
     work = _Work(
         labels,
         moves,
-        np.empty((_largest_group(rule, fields, moves), number)),
+        np.empty((most, number)),
+        np.empty(most, np.intp),
         np.empty(length),
         np.empty(length),
         np.empty((parts, length)),
@@ -286,4 +292,4 @@ def points(law, rule, labels, fields, scratch, out):
                     _add_each(law, rule, alike, count, work, node)
         first = group.last
 
-SIGNATURE = "3ade99dab89f2a977f65ca004c8a8b3e100cc14eaf586d6c1871b7eab8036c90"
+SIGNATURE = "4620ea3054aa84402fd41eb6ce93f3a404a4acd0c5493cb80af1d245ec92873c"

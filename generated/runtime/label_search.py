@@ -1,7 +1,7 @@
 """Where the output passes kinks of a loss, on lines along which the label varies: of many places at once.
 
 Written by hand, in codegen/runtime/label_search.py.
-Generated; do not edit. Signature 3ade99dab89f2a97, runtime fb372df52348aadd.
+Generated; do not edit. Signature 4620ea3054aa8440, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -76,4 +76,4 @@ def find_shares(distances, panels, size, shares):
         growth = 1.0 + (most / size) ** 2 + size / width[p] * math.exp(-0.5 * near * near)
         shares[p] = weight[p] * math.exp(-0.5 * nearest * nearest) * (high[p] - low[p]) * growth
 
-SIGNATURE = "3ade99dab89f2a977f65ca004c8a8b3e100cc14eaf586d6c1871b7eab8036c90"
+SIGNATURE = "4620ea3054aa84402fd41eb6ce93f3a404a4acd0c5493cb80af1d245ec92873c"

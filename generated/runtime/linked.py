@@ -5,7 +5,7 @@ a quarter of all compilation. Of machine code that was kept numba also reads wha
 in a process that compiles nothing: that takes longer than all else of loading it.
 
 Written by hand, in codegen/runtime/linked.py.
-Generated; do not edit. Signature 3ade99dab89f2a97, runtime fb372df52348aadd.
+Generated; do not edit. Signature 4620ea3054aa8440, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -131,4 +131,4 @@ class _Reading:
         library._finalize_final_module()
         return library
 
-SIGNATURE = "3ade99dab89f2a977f65ca004c8a8b3e100cc14eaf586d6c1871b7eab8036c90"
+SIGNATURE = "4620ea3054aa84402fd41eb6ce93f3a404a4acd0c5493cb80af1d245ec92873c"

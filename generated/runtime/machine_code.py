@@ -3,7 +3,7 @@
 numba itself never lets go of what it compiles or loads, which a process of ever new functions would feel.
 
 Written by hand, in codegen/runtime/machine_code.py.
-Generated; do not edit. Signature 3ade99dab89f2a97, runtime fb372df52348aadd.
+Generated; do not edit. Signature 4620ea3054aa8440, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -57,4 +57,4 @@ class Loaded:
         self._engine.finalize_object()
         self.address = int(self._engine.get_function_address(code.entry))
 
-SIGNATURE = "3ade99dab89f2a977f65ca004c8a8b3e100cc14eaf586d6c1871b7eab8036c90"
+SIGNATURE = "4620ea3054aa84402fd41eb6ce93f3a404a4acd0c5493cb80af1d245ec92873c"

@@ -1,7 +1,7 @@
 """What is known of mean outputs from a system: averages of products of mean functions, and how far they are carried.
 
 Written by hand, in codegen/runtime/mean_outputs.py.
-Generated; do not edit. Signature 3ade99dab89f2a97, runtime fb372df52348aadd.
+Generated; do not edit. Signature 4620ea3054aa8440, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -103,4 +103,4 @@ def linear_in_outputs(weight, labels, laws, out):
         out[1] += weight[n] * product
         out[2] += weight[n] * response[n]
 
-SIGNATURE = "3ade99dab89f2a977f65ca004c8a8b3e100cc14eaf586d6c1871b7eab8036c90"
+SIGNATURE = "4620ea3054aa84402fd41eb6ce93f3a404a4acd0c5493cb80af1d245ec92873c"

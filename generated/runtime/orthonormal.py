@@ -1,7 +1,7 @@
 """Gram-Schmidt over the nodes of a table: rows become orthonormal ones of the same span, the largest rest first.
 
 Written by hand, in codegen/runtime/orthonormal.py.
-Generated; do not edit. Signature 3ade99dab89f2a97, runtime fb372df52348aadd.
+Generated; do not edit. Signature 4620ea3054aa8440, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -93,4 +93,4 @@ def orthonormal_rows(rest, orthogonal, resolution, basis, coordinates, waiting, 
         rank += 1
     return rank
 
-SIGNATURE = "3ade99dab89f2a977f65ca004c8a8b3e100cc14eaf586d6c1871b7eab8036c90"
+SIGNATURE = "4620ea3054aa84402fd41eb6ce93f3a404a4acd0c5493cb80af1d245ec92873c"

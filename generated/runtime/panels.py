@@ -1,7 +1,7 @@
 """Adaptive panels: expectations over g of f, g f and the squared residual at s + q g, q = sqrt(c).
 
 Written by hand, in codegen/runtime/panels.py.
-Generated; do not edit. Signature 3ade99dab89f2a97, runtime fb372df52348aadd.
+Generated; do not edit. Signature 4620ea3054aa8440, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -303,4 +303,4 @@ def panels(f, breaks, centres, widths, shifts, q, raw, scratch):
         raw[5, i] = error2 + tail
         raw[6, i] = error0
 
-SIGNATURE = "3ade99dab89f2a977f65ca004c8a8b3e100cc14eaf586d6c1871b7eab8036c90"
+SIGNATURE = "4620ea3054aa84402fd41eb6ce93f3a404a4acd0c5493cb80af1d245ec92873c"

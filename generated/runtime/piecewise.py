@@ -1,7 +1,7 @@
 """Truncated Gaussian moments of piecewise linear f.
 
 Written by hand, in codegen/runtime/piecewise.py.
-Generated; do not edit. Signature 3ade99dab89f2a97, runtime fb372df52348aadd.
+Generated; do not edit. Signature 4620ea3054aa8440, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -95,4 +95,4 @@ def piecewise(segments, shifts, q, raw):
         raw[6, i] = 0.0
     return marked
 
-SIGNATURE = "3ade99dab89f2a977f65ca004c8a8b3e100cc14eaf586d6c1871b7eab8036c90"
+SIGNATURE = "4620ea3054aa84402fd41eb6ce93f3a404a4acd0c5493cb80af1d245ec92873c"

@@ -4,7 +4,7 @@ The probability is a sum over the edges: of the triangle from the origin to each
 run off to infinity. Of the means and products, Gauss's theorem leaves integrals along the edges, which are closed.
 
 Written by hand, in codegen/runtime/polygons.py.
-Generated; do not edit. Signature 3ade99dab89f2a97, runtime fb372df52348aadd.
+Generated; do not edit. Signature 4620ea3054aa8440, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -241,4 +241,4 @@ def fill_plane(rows, nodes):
         for row in range(X, YY + 1):
             rows[row, i] = 0.0
 
-SIGNATURE = "3ade99dab89f2a977f65ca004c8a8b3e100cc14eaf586d6c1871b7eab8036c90"
+SIGNATURE = "4620ea3054aa84402fd41eb6ce93f3a404a4acd0c5493cb80af1d245ec92873c"

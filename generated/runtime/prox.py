@@ -1,7 +1,7 @@
 """The proximal map of a piece of a loss, and panels of it that are short enough for a Gauss rule.
 
 Written by hand, in codegen/runtime/prox.py.
-Generated; do not edit. Signature 3ade99dab89f2a97, runtime fb372df52348aadd.
+Generated; do not edit. Signature 4620ea3054aa8440, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -208,4 +208,4 @@ def shortened(piece, kink, x, length, turns):
             length = goal - x if kink else prox(piece, x, x + length, goal, slack) - x
     return length
 
-SIGNATURE = "3ade99dab89f2a977f65ca004c8a8b3e100cc14eaf586d6c1871b7eab8036c90"
+SIGNATURE = "4620ea3054aa84402fd41eb6ce93f3a404a4acd0c5493cb80af1d245ec92873c"

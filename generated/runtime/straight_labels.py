@@ -3,7 +3,7 @@
 Given the other index u a label is a + b w on pieces of w, and w is normal: given y too it is normal on the piece.
 
 Written by hand, in codegen/runtime/straight_labels.py.
-Generated; do not edit. Signature 3ade99dab89f2a97, runtime fb372df52348aadd.
+Generated; do not edit. Signature 4620ea3054aa8440, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -262,4 +262,4 @@ def means_by_lines(lines, means, labels, reach):
             out[n, 0], out[n, 1] = first / total, second / total
     return out
 
-SIGNATURE = "3ade99dab89f2a977f65ca004c8a8b3e100cc14eaf586d6c1871b7eab8036c90"
+SIGNATURE = "4620ea3054aa84402fd41eb6ce93f3a404a4acd0c5493cb80af1d245ec92873c"

@@ -7,7 +7,7 @@ strides of the first two along these loops; those of all three along a run; how 
 it lies behind the places of the operands, and its length.
 
 Written by hand, in codegen/runtime/thinned.py.
-Generated; do not edit. Signature 3ade99dab89f2a97, runtime fb372df52348aadd.
+Generated; do not edit. Signature 4620ea3054aa8440, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -146,4 +146,4 @@ def _gain(length, steps):
     """How much a loop is worth as the innermost one, by its strides in the result and the other factor."""
     return length * (_ALONG if steps.max() == 1 else 1)
 
-SIGNATURE = "3ade99dab89f2a977f65ca004c8a8b3e100cc14eaf586d6c1871b7eab8036c90"
+SIGNATURE = "4620ea3054aa84402fd41eb6ce93f3a404a4acd0c5493cb80af1d245ec92873c"

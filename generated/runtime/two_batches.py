@@ -9,7 +9,7 @@ of kappa [Z, k] with weights given [k] for each of them. The covariance of both 
 and P_a is what it moves by with an overlap a: first Q2_12[b], then Q1_12[b, c].
 
 Written by hand, in codegen/runtime/two_batches.py.
-Generated; do not edit. Signature 3ade99dab89f2a97, runtime fb372df52348aadd.
+Generated; do not edit. Signature 4620ea3054aa8440, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -255,4 +255,4 @@ def outputs_at(rows, t, law, given, output, variance):
         square += law[i] * own
     return half, square
 
-SIGNATURE = "3ade99dab89f2a977f65ca004c8a8b3e100cc14eaf586d6c1871b7eab8036c90"
+SIGNATURE = "4620ea3054aa84402fd41eb6ce93f3a404a4acd0c5493cb80af1d245ec92873c"

@@ -4,7 +4,7 @@ Polynomials are Taylor's, or sums of Chebyshev polynomials written in powers; ea
 Four terms together, then two of these, do not wait for each other.
 
 Written by hand, in codegen/runtime/vector.py.
-Generated; do not edit. Signature 3ade99dab89f2a97, runtime fb372df52348aadd.
+Generated; do not edit. Signature 4620ea3054aa8440, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -90,4 +90,4 @@ def tail(x):
     weight = exp(-0.5 * x * x)
     return scaled_tail(x) * weight, NORM * weight
 
-SIGNATURE = "3ade99dab89f2a977f65ca004c8a8b3e100cc14eaf586d6c1871b7eab8036c90"
+SIGNATURE = "4620ea3054aa84402fd41eb6ce93f3a404a4acd0c5493cb80af1d245ec92873c"

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 1484bc32229df8b5.
+Generated; do not edit. Signature 3e723b686bf6d84d.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "1484bc32229df8b5b9d271876de5550cff77adbdd73f0d54b2eb8d5eccc09ee1"
+SIGNATURE = "3e723b686bf6d84de8b9818eb47c342c4cfcb33a42837f08289c0fa6cd3a53ab"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 83da703ba4d14b84.
+in X). Generated; do not edit. Signature 7fdb52b99e990acc.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "83da703ba4d14b84cb315fcfae4116ff82b8a3d20425d7c9ea6c861b79cae52e"
+SIGNATURE = "7fdb52b99e990acc4dc7b90e1b28fdc96b6b94988cd50ae73132cbdbd9baa0f0"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        avg_gg, avg_h, avg_t_1g, avg_t_2g, zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat_1, psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 4dd302da90d5fe37.
+in X). Generated; do not edit. Signature b5a171207e9db359.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "4dd302da90d5fe3758251e7afb80705a0b8d15b410eb1cc6f2d6852c0c7a37ce"
+SIGNATURE = "b5a171207e9db3592d8aa2b3e57db2df004177c29f43244b9dd9048bd994180f"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

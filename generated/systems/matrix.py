@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 219996e6f486da90.
+Generated; do not edit. Signature 7717d9427c5adc07.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "219996e6f486da907d42e6f46bb65fb886974e4bf0874288b3779fcde2370aeb"
+SIGNATURE = "7717d9427c5adc0752444a938d81a07dedd9cd27791900934a930c9e72a30946"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature ec86d55b0c2aa6ec.
+Generated; do not edit. Signature 9f028f8b761bbad3.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "ec86d55b0c2aa6ec39cfd776fb9c5d40315aca8aa4d69379534b98fc0163d408"
+SIGNATURE = "9f028f8b761bbad3a61c2bb79338a89b178054bd35fad190b9fceda243200ca7"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 643a4377f1208810.
+in X). Generated; do not edit. Signature c52f7b72fd04fb42.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "643a4377f12088100c856ead2dfb9596645fbfb9beb2f9129209f9bc5936cc84"
+SIGNATURE = "c52f7b72fd04fb42518cb0750474944cdd58a81aefce64949dfc5f725e9651ef"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 456fb6c38bfaf99d, runtime fb372df52348aadd.
+Generated; do not edit. Signature b6cf47ff228845b7, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "456fb6c38bfaf99dd93b72b97a18f6525d86dc7bf261ac8934f111b3e6720e69"
+SIGNATURE = "b6cf47ff228845b7f01b7ba642de1ed667ec6a0b10b76faee97797d03f7b083b"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

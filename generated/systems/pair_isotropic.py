@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 597e54a03e16f6ac, runtime fb372df52348aadd.
+Generated; do not edit. Signature e0845d356aa4a214, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "597e54a03e16f6ac67ef1175f837dcdd61c11a2c7a3f49da436daaf3403cc841"
+SIGNATURE = "e0845d356aa4a2140f0af8e06be285cf793e9470c694915af922315bd19424cc"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

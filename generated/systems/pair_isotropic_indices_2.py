@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 0bef8d48277324fe, runtime fb372df52348aadd.
+Generated; do not edit. Signature dbacb5947346720a, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "0bef8d48277324fe635534cd35b7ac41f9b698895befd6114149666512295d63"
+SIGNATURE = "dbacb5947346720aeaa8f2954e876e9667762c5fdecdba06c04f696406a79a52"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature b48dcfd9b9781795, runtime fb372df52348aadd.
+Generated; do not edit. Signature 425e19ae2f902f40, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "b48dcfd9b978179518589afd961b73cc13752417dcb98e04acc26bf6387365f5"
+SIGNATURE = "425e19ae2f902f409766ef831d96d6244dd7be9d7bededfa8aaed9de7bd61dd7"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

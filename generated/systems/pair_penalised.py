@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 9446071db407a4fc, runtime fb372df52348aadd.
+Generated; do not edit. Signature d4d3876119e2f8b0, runtime fac509ee2d536293.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "9446071db407a4fcaa8a462745dec0d148f36e58df77a317128a8b25a310dffc"
+SIGNATURE = "d4d3876119e2f8b0035530b5b50648091ab30f61e9d127c2b65f3c88a5e0ef06"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

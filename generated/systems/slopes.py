@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature b53f99799d62a818.
+Generated; do not edit. Signature e0f0bf5d8a85db11.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "b53f99799d62a818f891a386785abbd154719b2a251b1598acc117622aa7fb75"
+SIGNATURE = "e0f0bf5d8a85db11ef9d1d1ef0ff29d5e68aa4c9e61f2fdc0f9978f115fd3099"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

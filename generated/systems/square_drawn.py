@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature c9daf72e37f86e3b.
+in X). Generated; do not edit. Signature cd02c49835508177.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "c9daf72e37f86e3b7759bb7929c97a960eae47e6dfb4d8e8a2a907a8bb1db24b"
+SIGNATURE = "cd02c498355081770ee29c7bccf23691d5285b9a350e1db3297c37c10245236a"
 
 
 # rows of node, then those of the blocks

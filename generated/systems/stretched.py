@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature efc47ee798215837.
+Generated; do not edit. Signature bcc88317902f2f2c.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "efc47ee7982158372f2458d0bc8a5f92218e259d6c0898cebc20653ae57059ef"
+SIGNATURE = "bcc88317902f2f2c11f49c1f1d3c016cc46287c12ff52d92ee5b642075765855"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 8a0bef25ce34b97c.
+Generated; do not edit. Signature d06c4bb9c4c9a2a6.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "8a0bef25ce34b97c22be3d7cb5a5c57379a8a366b58e7c9703a8c18d528b5216"
+SIGNATURE = "d06c4bb9c4c9a2a6693fee9cf400d1fae36140481561ef0808078b5ef0bb0810"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

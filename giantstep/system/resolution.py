@@ -83,9 +83,11 @@ class Times:
 
 
 def leading(problem: Problem, level: Level) -> Level:
-    """The level of systems that only lead to a solution: fewer nodes of several directions, and of kinked labels."""
+    """The level of systems that only lead to a solution: fewer nodes of several directions, and of labels with kinks or
+    of several indices, which have many.
+    """
     target = problem.model.target
-    labels = -1 if has_kinks(target.link) else level.labels
+    labels = -1 if has_kinks(target.link) or target.indices > 1 else level.labels
     return replace(level, order=level.order if problem.rank == 1 else _FEW_OF_SEVERAL, labels=labels)
 
 

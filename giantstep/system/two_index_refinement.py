@@ -17,7 +17,7 @@ from numpy.polynomial.chebyshev import chebvander
 from numpy.typing import NDArray
 
 from derive.language.links import link_of
-from generated.runtime.label_rows import count_rows, fill_from, fill_rows, find_orders
+from generated.runtime.label_rows import add_moments, count_rows, fill_from, fill_rows, find_orders
 from generated.runtime.label_search import fill_distances, find_shares
 from generated.runtime.nodes import Fields
 from giantstep.law.directions import noisy_indices
@@ -158,7 +158,7 @@ class _Plane:
             if last or good.all():
                 break
             lower, upper = active.chosen(~good).halves()
-            active = lower.joined(upper)
+            active = lower.joined(upper).in_order()  # a node of kappa at a time: what its lines share is made once
         return Strips.joined(done)
 
     def _rounded(self, owner: Index, told: _Told) -> Array:
@@ -188,9 +188,15 @@ class _Plane:
 
     def _first(self) -> Panels:
         """Panels between kinks of the link, and places where those of the second direction meet."""
-        return panels_between(
-            [self.kinked.roots(0, self.fixed), self.kinked.meetings(0, self.fixed)[0]], _LONGEST, self.reach
-        )
+        cuts = [self.kinked.roots(0, self.fixed), self.kinked.meetings(0, self.fixed)[0]]
+        return panels_between(cuts, self._longest(), self.reach)
+
+    def _longest(self) -> Array:
+        """Lengths of panels at first, at every node of kappa: longer where few digits are asked for."""
+        lengths = longest_panels()[:, self.outer]
+        wanted = digits_of(np.append(self.felt, 1.0) / self.tolerance)
+        shares = lengths[wanted[:-1]] / lengths[wanted[-1]]
+        return np.asarray(np.minimum(_LONGEST * shares, 2.0 * self.reach))
 
     def _integrals(self, panels: Panels) -> _Told:
         """Averages within panels."""
@@ -340,9 +346,9 @@ def _scale(system: CoupledSystem, panels: Panels, total: Array) -> Array:
 
 def _moments_of(law: Points) -> Array:
     """E y^2, E y, E y t_1 and E y t_2 [4, rows] of labels at nodes."""
-    weighted = law.weight * law.label
-    squares, linear = np.einsum("nj,nj->n", weighted, law.label), weighted[:, None] @ law.t
-    return np.stack([squares, weighted.sum(axis=1), *linear[:, 0].T])
+    moments = np.zeros((2 + law.t.shape[2], len(law.weight)))
+    add_moments(law.weight, law.label, law.t, moments)
+    return moments
 
 
 def _error_of(values: Array) -> Array:
