@@ -6,7 +6,6 @@ The averages over kappa and the output are those of the system with isotropic ro
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 import sympy as sp
 
@@ -17,13 +16,13 @@ from codegen.manifest import signature, sources_of
 from codegen.plan import Block, Plan, chain_calculus, explicit_order, nodes_of
 from codegen.sensitivity import emit_tangents
 from codegen.system_module import of_spike, opening, runtime_imports
-from derive.blocks import BlockSum, index, names_in
+from derive.blocks import index, names_in
 from derive.saddle import SaddleSystem, coupled_system, member
 from derive.spectrum import SpectralLaw, norm_names, plain_law, weight_names
 
-# X, what the samples of a step add to the inverse of the mean resolvent, and its adjoint: both follow from the other
-# unknowns, by equations of their own that are solved within those of the system
-INNER = ("X", "adjoint_X")
+# what the samples of every step add to the inverse of the mean resolvent, in the rows that they stand in, and its
+# adjoint: both follow from the other unknowns, by equations of their own that are solved within those of the system
+INNER = ("X_own", "adjoint_X_own")
 
 
 def emit_bulk(law: SpectralLaw, directions: int = 1, spikes: int = 1) -> str:
@@ -53,28 +52,18 @@ def _moving(law: SpectralLaw, directions: int, spikes: int) -> tuple[str, ...]:
 
 
 def _slopes(system: SaddleSystem, block: Block) -> Iterator[tuple[sp.Expr, sp.Expr]]:
-    """The derivative of what X equals in X: that of what samples of a step add in the mean resolvent in their rows,
-    which is no other step's; and the whole, by the chain rule.
+    """The derivative of what samples of a step add in the mean resolvent in their rows, which is no other step's; and
+    of that in what those of all steps add.
     """
-    calculus = chain_calculus(system, block.chain)
+    calculus, added = chain_calculus(system, block.chain), system.equation(INNER[0])
     s, t, f, g, h, k, y, z = (index(name) for name in "stfghkyz")
-    in_own = calculus.derivative(member("X_own", (s, f, g)), member("Res_own", (t, h, k))).subs(t, s)
+    body = added.body.xreplace(dict(zip(added.indices, (s, f, g), strict=True)))
+    in_own = calculus.derivative(body, member("Res_own", (t, h, k))).subs(t, s)
     yield member("slope_own", (s, f, g, h, k)), in_own
-    added = system.equation(INNER[0])
-    outside = replace(calculus, definitions={key: d for key, d in calculus.definitions.items() if key != "X_own"})
-    left = outside.derivative(added.body, member("X_own", (s, f, g)))
-    right = calculus.derivative(member("Res_own", (s, h, k)), member(INNER[0], (y, z)))
-    slope = _summed(member("slope_own", (s, f, g, h, k)) * left * right, (f, g, h, k, s))
-    yield member(f"slope_{INNER[0]}", (*added.indices, y, z)), slope
-
-
-def _summed(product: sp.Expr, bound: Iterable[sp.Symbol]) -> sp.Expr:
-    """A product summed over one index after the other, of the factors that have it alone: loops stay short."""
-    factors = list(sp.Mul.make_args(product))
-    for each in bound:
-        inside = [factor for factor in factors if each in factor.free_symbols]
-        factors = [*(factor for factor in factors if factor not in inside), BlockSum(sp.Mul(*inside), each)]
-    return sp.Mul(*factors)
+    yield (
+        member("slope_Res", (s, h, k, t, y, z)),
+        calculus.derivative(member("Res_own", (s, h, k)), member(INNER[0], (t, y, z))),
+    )
 
 
 def block_of(system: SaddleSystem, plain: SaddleSystem, more: Iterable[str] = ()) -> Block:

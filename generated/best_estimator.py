@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 9ab6d7d5db3dab04, runtime fac509ee2d536293.
+Generated; do not edit. Signature 16db3f8bfc2a6d58, runtime 76545b5a7a7b6180.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "9ab6d7d5db3dab048312e9e088f4812c858a5badd03dadda13c3eca6779663d0"
+SIGNATURE = "16db3f8bfc2a6d58a149a937c2d3880ff83899bbe15fc1843c49c67d090f578b"
 
 
 def overlap(lower, information, alpha):

@@ -5,14 +5,14 @@ the squared one of its slope. g1, g2, g3, g4: averages of powers of g over the o
 its mean. Matrices are over blocks, V_1 that of the first fit; q: Q1_hat_12, t: T_12, Q: beta Q1_12, N: beta times
 shares; J: beta times sums of products j_2 j_1^T of sources, of m over the dimension.
 
-Generated; do not edit. Signature a0de731daba02bd4, runtime fac509ee2d536293.
+Generated; do not edit. Signature 63ab8d25e0fb6af7, runtime 76545b5a7a7b6180.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "a0de731daba02bd4132b03f6cb40ae19207f5989ac015cda1af3093d86e748c4"
+SIGNATURE = "63ab8d25e0fb6af7937bb8a95c1f8a3f52058b3f5e40e83761337c20057f97a0"
 
 
 def sample(d_mean, d_square, d_Delta, d_V, g1, g1_x, g2, g2_x, g2_xx, g3, g3_x, g4):

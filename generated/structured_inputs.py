@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature 80bc069bb19e7629, runtime fac509ee2d536293.
+Generated; do not edit. Signature 592a9e80a7c4da65, runtime 76545b5a7a7b6180.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "80bc069bb19e7629e2f0e6c4bef1217d28c401a34b876f36a3ccdba0f71b333f"
+SIGNATURE = "592a9e80a7c4da6581ac87afee90f53e907a8eda9de5f48ee3cf9bb595ee062c"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from codegen.runtime.compiling import entry, inner, making_entry, making_inner
+from codegen.runtime.compiling import entry, inner, kept, making_entry, making_inner
+from codegen.runtime.contractions import ALONG
 from codegen.runtime.evaluation import run
 from codegen.runtime.products import LARGE_MATRIX
 from codegen.runtime.unknowns import invert
@@ -28,147 +29,189 @@ _DAMPED = 0.5
 
 
 class Followed(NamedTuple):
-    """Rows of stages, and where among all numbers the first is of: X, what it is without samples, its residual, the
-    derivative of what it equals, its adjoint, the residual of that.
+    """Rows of stages, and where among all numbers are: X, its residual, its adjoint, the residual of that, [n] each.
+
+    own [S, m, m]: of the slope of what X equals, a part that each of S steps has for itself, in a resolvent; within
+    [S, m, n]: of that of the resolvent in X.
     """
 
     resolvent: Any
     slope: Any
     to_adjoint: Any
     from_adjoint: Any
-    x: int
-    base: int
-    left: int
-    derivative: int
-    adjoint: int
-    adjoint_left: int
+    x: Any
+    left: Any
+    adjoint: Any
+    adjoint_left: Any
+    own: Any
+    within: Any
 
 
 @inner
-def _are_numbers(value, first, n):
+def _are_numbers(value, places):
     found = True
-    for i in range(n):
-        found = found and abs(value[first + i]) < np.inf
+    for place in places:
+        found = found and abs(value[place]) < np.inf
+    return found
+
+
+@kept(**ALONG)
+def _multiply(matrix, vector, result):
+    """A matrix [1, n, n] times a vector."""
+    for i in range(vector.shape[0]):
+        total = 0.0 * vector[0]
+        for j in range(vector.shape[0]):
+            total += matrix[0, i, j] * vector[j]
+        result[i] = total
+
+
+@inner
+def _step_by(inverse, value, of, room):
+    """The step that residuals ask for by an inverse [1, n, n]: its largest entry over that of X; -1 where they are no
+    numbers. room [3, n]: the step comes first.
+    """
+    largest, size = 0.0, 0.0
+    if not _are_numbers(value, of.left):
+        return -1.0
+    for i in range(room.shape[1]):
+        room[1, i] = value[of.left[i]]
+    _multiply(inverse, room[1], room[0])
+    for i in range(room.shape[1]):
+        if not abs(room[0, i]) <= largest:
+            largest = abs(room[0, i])
+        size = max(size, abs(value[of.x[i]]))
+    return largest / size if largest != 0.0 else 0.0
+
+
+@inner
+def _go(value, places, step):
+    for i in range(step.shape[0]):
+        value[places[i]] -= step[i]
+
+
+@inner
+def _is_zero(value, places):
+    found = True
+    for place in places:
+        found = found and value[place] == 0.0
     return found
 
 
 @inner
-def _step_by(inverse, value, left, x, step):
-    """The step that residuals ask for by an inverse [1, n, n]: its largest entry over that of x; -1 where they are no
-    numbers. left, x: where these are among the numbers.
-    """
-    n, largest, size = inverse.shape[1], 0.0, 0.0
-    if not _are_numbers(value, left, n):
-        return -1.0
-    for i in range(n):
-        total = 0.0 * value[left]
-        for j in range(n):
-            total += inverse[0, i, j] * value[left + j]
-        step[i] = total
-        if not abs(total) <= largest:
-            largest = abs(total)
-        size = max(size, abs(value[x + i]))
-    return largest / size
-
-
-@inner
-def _go(value, x, step):
-    for i in range(step.shape[0]):
-        value[x + i] -= step[i]
-
-
-@inner
-def _begin(of, value, state, n):
-    """From afar: X is that without samples."""
-    for i in range(n):
-        value[of.x + i] = value[of.base + i]
+def _begin(of, value, state):
+    """From afar: no samples."""
+    for place in of.x:
+        value[place] = 0.0
     state[KNOWN] = state[FRESH] = state[COUNT] = 0.0
     state[FAR], state[PHASE] = 1.0, _SWEPT
 
 
 @inner
-def _lost(of, value, state, n):
+def _lost(of, value, state):
     """Newton's method does not go on from here: it begins from afar, once; without success X stays there."""
     far = state[FAR] > 0.0
-    _begin(of, value, state, n)
+    _begin(of, value, state)
     return LOST if far else RESOLVE
 
 
 @inner
-def _sweep(of, value, state, n):
+def _sweep(of, value, state):
     """A step of the damped iteration."""
     largest, size = 0.0, 0.0
-    for i in range(n):
-        if not abs(value[of.left + i]) < np.inf:
-            return _lost(of, value, state, n)
-        value[of.x + i] -= _DAMPED * value[of.left + i]
-        largest, size = max(largest, abs(value[of.left + i])), max(size, abs(value[of.x + i]))
+    if not _are_numbers(value, of.left):
+        return _lost(of, value, state)
+    for i in range(of.x.shape[0]):
+        value[of.x[i]] -= _DAMPED * value[of.left[i]]
+        largest, size = max(largest, abs(value[of.left[i]])), max(size, abs(value[of.x[i]]))
     state[COUNT] += 1.0
-    if largest < _SLOW * _CLOSE * size:
+    if largest <= _SLOW * _CLOSE * size:
         state[BEFORE], state[COUNT], state[PHASE] = np.inf, 0.0, _NEAR
     elif state[COUNT] >= _SWEEPS:
-        return _lost(of, value, state, n)
+        return _lost(of, value, state)
     return RESOLVE
 
 
 @inner
-def _advance(of, value, state, inverse, step):
+def _advance(of, value, state, inverse, room):
     """Take in what was asked for; what is needed next.
 
     Newton's method from where X is, by one slope as long as that serves; or else from afar, by damped iteration first.
     """
-    n, phase = inverse.shape[1], state[PHASE]
+    phase = state[PHASE]
     if phase == _LAST:
         return FOUND
     if phase == _SWEPT:
-        return _sweep(of, value, state, n)
+        return _sweep(of, value, state)
     if phase == BEGUN:
         state[BEFORE], state[FRESH], state[COUNT], state[FAR], state[PHASE] = np.inf, 0.0, 0.0, 0.0, _NEAR
+        if _is_zero(value, of.x):
+            _begin(of, value, state)
         return RESOLVE
     size = np.inf
     if state[KNOWN] > 0.0:
-        size = _step_by(inverse, value, of.left, of.x, step)
-    elif not _are_numbers(value, of.left, n):
+        size = _step_by(inverse, value, of, room)
+    elif not _are_numbers(value, of.left):
         size = -1.0
     if size < 0.0:
-        return _lost(of, value, state, n)
+        return _lost(of, value, state)
     before, fresh = state[BEFORE], phase == _INVERTED
     if not fresh and not size <= min(_SLOW * before, _CLOSE):
         state[PHASE], state[KNOWN], state[FRESH] = _INVERTED, 1.0, 1.0
         return DIFFERENTIATE
     state[PHASE] = _NEAR
     if not size <= min(before, _CLOSE):
-        return FOUND if before < _ROUNDING else _lost(of, value, state, n)
-    _go(value, of.x, step)
+        return FOUND if before < _ROUNDING else _lost(of, value, state)
+    _go(value, of.x, room[0])
     rate = size if fresh else min(1.0, size / before) if before < np.inf else 1.0
     state[FRESH], state[BEFORE] = 0.0, size
     state[COUNT] += 1.0
     if size * rate < _SETTLED:
         state[PHASE] = _LAST
     elif state[COUNT] >= _STEPS:
-        return _lost(of, value, state, n)
+        return _lost(of, value, state)
     return RESOLVE
 
 
 @making_inner
 def _invert_slope(of, value, inverse):
     """The inverse [1, n, n] of the derivative of the residual of X in X."""
-    n = inverse.shape[1]
-    for i in range(n):
-        for j in range(n):
-            inverse[0, i, j] = (1.0 if i == j else 0.0) - value[of.derivative + i * n + j]
+    n, (steps, rows, _) = inverse.shape[1], of.own.shape
+    for s in range(steps):
+        for i in range(rows):
+            for j in range(n):
+                inverse[0, s * rows + i, j] = 1.0 if s * rows + i == j else 0.0
+            for k in range(rows):
+                slope = value[of.own[s, i, k]]
+                for j in range(n):
+                    inverse[0, s * rows + i, j] -= slope * value[of.within[s, k, j]]
     invert(inverse, 0, np.int64(n))
+
+
+@inner
+def _leave(of, value, room):
+    """Subtract from the second row of the room what the adjoint is by the slope; the third is room."""
+    steps, rows, _ = of.own.shape
+    for s in range(steps):
+        for k in range(rows):
+            room[2, k] = 0.0
+        for i in range(rows):
+            adjoint = value[of.adjoint[s * rows + i]]
+            for k in range(rows):
+                room[2, k] += adjoint * value[of.own[s, i, k]]
+        for k in range(rows):
+            for j in range(room.shape[1]):
+                room[1, j] -= room[2, k] * value[of.within[s, k, j]]
 
 
 @inner
 def _carry(of, value, state, inverse, room):
     """The adjoint by an inverse, refined where that is of another X; whether this goes to the solution.
 
-    room [2, n]: the step, and what is left.
+    room [3, n]: the step, and what is left.
     """
     n, before = inverse.shape[1], np.inf
     for i in range(n):
-        value[of.adjoint + i], room[1, i] = 0.0, value[of.adjoint_left + i]
+        value[of.adjoint[i]], room[1, i] = 0.0, value[of.adjoint_left[i]]
     for _ in range(_STEPS):
         largest, size = 0.0, 0.0
         for i in range(n):
@@ -180,8 +223,8 @@ def _carry(of, value, state, inverse, room):
         for i in range(n):
             if not abs(room[0, i]) <= largest:
                 largest = abs(room[0, i])
-            size = max(size, abs(value[of.adjoint + i]))
-            room[1, i] = value[of.adjoint_left + i] + value[of.adjoint + i]
+            size = max(size, abs(value[of.adjoint[i]]))
+            room[1, i] = value[of.adjoint_left[i]] + value[of.adjoint[i]]
         if state[FRESH] > 0.0 or largest == 0.0:
             return True
         change = largest / size
@@ -190,16 +233,14 @@ def _carry(of, value, state, inverse, room):
         if before < np.inf and change * change / before < _SETTLED:
             return True
         before = change
-        for j in range(n):
-            for i in range(n):
-                room[1, i] -= value[of.derivative + j * n + i] * value[of.adjoint + j]
+        _leave(of, value, room)
     return False
 
 
 @entry
-def advance(of, value, state, inverse, step):
+def advance(of, value, state, inverse, room):
     """See ``_advance``."""
-    return _advance(of, value, state, inverse, step)
+    return _advance(of, value, state, inverse, room)
 
 
 @entry
@@ -214,7 +255,7 @@ def follow(of, value, state, inverse, room, whole):
     is asked for in between, the inverse of a large derivative, DIFFERENTIATE before X is found and INVERT after that.
     """
     large = inverse.shape[1] >= LARGE_MATRIX
-    wanted = _advance(of, value, state, inverse, room[0])
+    wanted = _advance(of, value, state, inverse, room)
     while wanted < FOUND:
         if wanted == RESOLVE:
             run(of.resolvent, value)
@@ -223,10 +264,10 @@ def follow(of, value, state, inverse, room, whole):
             if large:
                 return wanted
             _invert_slope(of, value, inverse)
-        wanted = _advance(of, value, state, inverse, room[0])
+        wanted = _advance(of, value, state, inverse, room)
     if whole and wanted == FOUND:
-        for i in range(inverse.shape[1]):
-            value[of.adjoint + i] = 0.0
+        for place in of.adjoint:
+            value[place] = 0.0
         run(of.to_adjoint, value)
         if not _carry(of, value, state, inverse, room):
             if large:

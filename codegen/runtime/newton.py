@@ -14,6 +14,8 @@ from codegen.runtime.steps import solve_step
 
 X, CANDIDATE, RESIDUAL, TRIAL, STEP, SIZE, OTHER, JACOBIAN = range(8)
 (MOST, SETTLED, BLIND, SHORTEST, AGAIN, KNOWN) = range(6)  # options
+#: AGAIN where what the matrix leaves out goes in one direction only, so that it serves until all of it is solved for
+IN_TURN = 1.0
 DIRECTIONS = 6  # that the matrix is known along; 0: all of it is known
 ENOUGH = 7  # where a shorter step is asked for, it is not made
 (PHASE, EVALUATIONS, STEPS, NORM, RELATIVE, SOLVES, LENGTH, LAST, LEAST, IDLE, RATE, LEFT) = range(8, 20)
@@ -148,7 +150,7 @@ def _learn(room, numbers):
 
     Source: Broyden (1965).
     """
-    if numbers[DIRECTIONS] > 0.0:
+    if numbers[DIRECTIONS] > 0.0 or numbers[AGAIN] == IN_TURN:
         return
     square = _relative(room, STEP) ** 2
     if not square > 0.0:

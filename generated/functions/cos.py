@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 4d4bde10ec123e8c, runtime fac509ee2d536293.
+Generated; do not edit. Signature b516b81d57ced88c, runtime 76545b5a7a7b6180.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "4d4bde10ec123e8cddb4c3e476b74dd80a376040ddf48e55b803ed450e6e2d06"
+SIGNATURE = "b516b81d57ced88cbe5d155c548642d733459272e9846b91318cde6cd787419d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

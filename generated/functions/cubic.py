@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 12b408ea3460f352, runtime fac509ee2d536293.
+Generated; do not edit. Signature 4ac57ebd7a7c8ba2, runtime 76545b5a7a7b6180.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "12b408ea3460f3525e5bbf7475e63229aa8388fd47104a4f4f9313b2385305cb"
+SIGNATURE = "4ac57ebd7a7c8ba26998fc2cf848f54b5639163ddb3795b3aa73ce64eb6f91cf"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 45b6769bd21ec414, runtime fac509ee2d536293.
+Generated; do not edit. Signature 8559edfb47f39ba4, runtime 76545b5a7a7b6180.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "45b6769bd21ec414b3fdd52e90ce90afa64d4ad91bc8ae5cbced41f7f6d37a0c"
+SIGNATURE = "8559edfb47f39ba494a60993a07cd1d2e29fb500de0954782fedcb288e6efb2d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature ee4a6ddab630b361, runtime fac509ee2d536293.
+Generated; do not edit. Signature c5e1323e523f3562, runtime 76545b5a7a7b6180.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "ee4a6ddab630b3618a574df916a54fbc43ff9f2e477779ba0bf20f1b3287f056"
+SIGNATURE = "c5e1323e523f356271dcefadef353a2f761b42486a8872cb6eb5006c5992f9a0"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 7363f3562470669f, runtime fac509ee2d536293.
+Generated; do not edit. Signature 167a029c09b573f5, runtime 76545b5a7a7b6180.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "7363f3562470669f74b5c377a5356dec014445ee070869137a40afd513e8c39a"
+SIGNATURE = "167a029c09b573f5e256ddbf521fbac5d24f549689776a6ac49096db12b824d0"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 911bffaff5d482f5, runtime fac509ee2d536293.
+Generated; do not edit. Signature a595f6c966a319ed, runtime 76545b5a7a7b6180.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "911bffaff5d482f50398d369b5b5e5f8045090a83b9b870cad7ba77af4b888a3"
+SIGNATURE = "a595f6c966a319ed8de4d74b1e16f65f632f17891f07d1974421c49ccfd482d4"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

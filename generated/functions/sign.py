@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature d3ae1ffca7f426f3, runtime fac509ee2d536293.
+Generated; do not edit. Signature a760a0a01a5bee6b, runtime 76545b5a7a7b6180.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "d3ae1ffca7f426f34f47c07953c094dfffc69f658654d53d47bd802281b116a8"
+SIGNATURE = "a760a0a01a5bee6bc54e37f725cb60d906ae2ef0a5a5de80eb4db7fccb2bdd59"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 1098b1bff5e9b0c8, runtime fac509ee2d536293.
+Generated; do not edit. Signature 4ebc798cd2d1e21a, runtime 76545b5a7a7b6180.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "1098b1bff5e9b0c8564b4a90cbe8cb51e915553b8502641a3896d45f5d03b1a8"
+SIGNATURE = "4ebc798cd2d1e21a296f07d83d5bdac837266328bfdac938d68fb742be964b62"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 1c491a281b53c4ac, runtime fac509ee2d536293.
+Generated; do not edit. Signature 5bcec9fc7e5d81ab, runtime 76545b5a7a7b6180.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "1c491a281b53c4acf409ede1189e85cc7cf45872465ccee30b0e715841e13ad5"
+SIGNATURE = "5bcec9fc7e5d81ab9ce2bd94e2bc7cac33533995d90fc7f3d6e30056b10bf856"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature f5257e27f69294f4, runtime fac509ee2d536293.
+Generated; do not edit. Signature d04e6cb261468961, runtime 76545b5a7a7b6180.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "f5257e27f69294f4793d8e6ce723f1c146595302279286037c3876720168941f"
+SIGNATURE = "d04e6cb26146896107ff46d1ba094f1ee131fc9b906dd23dcff4b9ce57769334"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature f03c3fea259f4bf3, runtime fac509ee2d536293.
+Generated; do not edit. Signature 479ad93dc39b4b6c, runtime 76545b5a7a7b6180.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "f03c3fea259f4bf301309db77d95cf8dccbafb50ef4db8752d6850242ed8bd49"
+SIGNATURE = "479ad93dc39b4b6c07bf43eeac16345776e3267618d54ea643b2c8542670a974"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

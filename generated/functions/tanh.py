@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 4edadd3ff87345b2, runtime fac509ee2d536293.
+Generated; do not edit. Signature a0a17a909bd4c11a, runtime 76545b5a7a7b6180.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "4edadd3ff87345b2701a3224edb0534305661b006c0b94ce5752c2fe2c7b4ec2"
+SIGNATURE = "a0a17a909bd4c11a78c5538712b7a3f09c27a61b0f4c0afa3983010b59ede050"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

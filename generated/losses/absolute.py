@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature b440ce459933bd95, runtime fac509ee2d536293.
+Generated; do not edit. Signature a4500469f4a41ef0, runtime 76545b5a7a7b6180.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "b440ce459933bd95d7af285f94b395c195686c2d1f68931917fb08eb01d572a8"
+SIGNATURE = "a4500469f4a41ef0df957fc97c8041ebacdc10de4cc20e52354953d2314564bb"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 46a0721c311f3e80, runtime fac509ee2d536293.
+Generated; do not edit. Signature 5d5470e128cfe4bd, runtime 76545b5a7a7b6180.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "46a0721c311f3e80ab3b7b2c0f5b27c25abb7248e599b7a5c6d3cf5ae992f393"
+SIGNATURE = "5d5470e128cfe4bd56e830139639bf6e85e4b7c5dd7b9f46cd10a6b77131a5db"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

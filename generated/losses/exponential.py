@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature ba6c7d21a8a91184, runtime fac509ee2d536293.
+Generated; do not edit. Signature dede6759a8361fd9, runtime 76545b5a7a7b6180.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "ba6c7d21a8a9118410411e86dfb83b0c619b2328bfd383c1490d8387f71082a7"
+SIGNATURE = "dede6759a8361fd9a98bb5f6a1a36b5a6dcbc5eab6a541ff3a540cf2b550297e"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

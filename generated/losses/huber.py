@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 2bd17f837eeb8c12, runtime fac509ee2d536293.
+Generated; do not edit. Signature 296d34d7790cd4c1, runtime 76545b5a7a7b6180.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "2bd17f837eeb8c12041ac4e8ef5ede79ce57731023820166b99bd4be4ea3a017"
+SIGNATURE = "296d34d7790cd4c1e93e38bbabc545dc17dcce6690eedaebef1b5b41d92bbe31"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 25348677623d76be, runtime fac509ee2d536293.
+Generated; do not edit. Signature c281468c40049019, runtime 76545b5a7a7b6180.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "25348677623d76bebf2de73ba2c82689895a494e4a51b0ce4bb618f61654927c"
+SIGNATURE = "c281468c40049019ffed58cddcc5f8dc1c2a55840d15983bb36aa08cf5f78599"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 9faccdb52c55444e, runtime fac509ee2d536293.
+Generated; do not edit. Signature dc36a76e73a8ae46, runtime 76545b5a7a7b6180.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "9faccdb52c55444e5d7e2bcc97e52b6f73501aa5401993343a6f8ac85bd71271"
+SIGNATURE = "dc36a76e73a8ae468c6e23227d70ec8b77ea3fd1bb2b9eca74b67056cafb9d1f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 7082975905215a02, runtime fac509ee2d536293.
+Generated; do not edit. Signature 65e9fb57e6203409, runtime 76545b5a7a7b6180.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "7082975905215a027bc254c98c55b17ac5431dfcfe4a3867efa99688c4928e44"
+SIGNATURE = "65e9fb57e6203409a1c0e7e63ba42356d3534c29e4bb39ee6ea3348a7c145b71"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature f785449d7f4b19d1, runtime fac509ee2d536293.
+Generated; do not edit. Signature 1da3d3ab5289e206, runtime 76545b5a7a7b6180.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "f785449d7f4b19d1e70e9d2108f64e955efd4de9ddb72458bc106bc6d562e608"
+SIGNATURE = "1da3d3ab5289e2066da63e873432708fdb323b3863a90f8dc4a4e0e7555a9386"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature b880c0d8b8eaf810, runtime fac509ee2d536293.
+Generated; do not edit. Signature f968a85bbf69f52d, runtime 76545b5a7a7b6180.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "b880c0d8b8eaf81030f3a51c2a081d88154619606a91fcfe23a6b0e8305633ec"
+SIGNATURE = "f968a85bbf69f52d8a6d23ee081b7c4118ca1844ec7a8f6ed92b22c2c965e424"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

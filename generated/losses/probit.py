@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 92ac577b9e400705, runtime fac509ee2d536293.
+Generated; do not edit. Signature e5fb8b869987dd62, runtime 76545b5a7a7b6180.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "92ac577b9e4007051dff8771f2691dce87e60c9651ffd3bd00e04364c54ed175"
+SIGNATURE = "e5fb8b869987dd62583f7bd0430b256eccaf7325a0b8838679fc6a119e313be2"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 9a3ae956a5b4ac00, runtime fac509ee2d536293.
+Generated; do not edit. Signature 5685243be09dec38, runtime 76545b5a7a7b6180.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "9a3ae956a5b4ac00ee00c91385a627be38c6b0a6a0af937302532dc1165ad734"
+SIGNATURE = "5685243be09dec388c7125ba3af37f9a4b8f68e0a5427be46df7d98da45616eb"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

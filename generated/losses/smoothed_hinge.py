@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 50aee272c20c9c9f, runtime fac509ee2d536293.
+Generated; do not edit. Signature 6f88564a856e0408, runtime 76545b5a7a7b6180.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "50aee272c20c9c9f6b333aa655618d101305218d73c9c32287a7f6dbfeef0a60"
+SIGNATURE = "6f88564a856e0408a03789c9041c06204d2f4f70edceea4527124f201307f06a"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

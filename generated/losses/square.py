@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature f634010ad549a4d2, runtime fac509ee2d536293.
+Generated; do not edit. Signature 27c71e5f9c2dc3b8, runtime 76545b5a7a7b6180.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "f634010ad549a4d2311d73ded24b640ea0d6f5606c3f690f593266c2d084d602"
+SIGNATURE = "27c71e5f9c2dc3b8136add9d3cc4b8c3899a94cda667127eea359fab4b4d33a4"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

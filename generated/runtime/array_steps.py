@@ -4,7 +4,7 @@ products of matrices by linear algebra.
 Every array has two parts, values and bounds, which lie in two rows of the same numbers.
 
 Written by hand, in codegen/runtime/array_steps.py.
-Generated; do not edit. Signature 4620ea3054aa8440, runtime fac509ee2d536293.
+Generated; do not edit. Signature b3d93ec5ffc196b5, runtime 76545b5a7a7b6180.
 Regenerate with: giantstep generate
 """
 
@@ -186,17 +186,17 @@ class Plan:
     """Steps for arrays that are given, name -> shape; places: of an array by name among the numbers of one part."""
 
     def __init__(self, steps, given):
-        self.count, self.places, self.shapes, self.orders = 0, {}, {}, {}
+        self.count, self.places, self.shapes, self.orders, self.products = 0, {}, {}, {}, {}
         for name, shape in given.items():
             self._lay(name, shape, range(len(shape)))
         self.given, self.pieces, rows = self.count, [], []
         for step in steps:
-            row = self._equation(step) if isinstance(step, Equation) else self._step(step)
-            if isinstance(row, Large):
-                self.pieces += [*self._loop(rows), row]
-                rows = []
-            else:
-                rows.append(row)
+            for row in [self._equation(step)] if isinstance(step, Equation) else map(self._step, self._pairs(step)):
+                if isinstance(row, Large):
+                    self.pieces += [*self._loop(rows), row]
+                    rows = []
+                else:
+                    rows.append(row)
         self.pieces += self._loop(rows)
         self.equations = sum(isinstance(step, Equation) for step in steps)
 
@@ -228,19 +228,52 @@ class Plan:
         self.places[name] = slice(self.count, self.count + prod(shape))
         self.count += prod(shape)
 
+    def _lengths(self, operands):
+        """Of the axes of operands (name, axes), by number."""
+        found = {None: 1}
+        for name, own in operands:
+            for axis, length in zip(own, self.shapes[name], strict=True):
+                found[axis] = max(length, found.get(axis, 1))
+        return found
+
+    def _pairs(self, step):
+        """A product of many as products of two, the smallest first; a product that is met again is not made again."""
+        operands = list(zip(step.operands, step.axes, strict=True))
+        while step.kind == PRODUCT and len(operands) > 2:
+            pair = min(combinations(operands, 2), key=lambda pair: prod(self._lengths(pair).values()))
+            others = list(operands)
+            for each in pair:
+                others.remove(each)
+            needed = {*step.kept}.union(*(axes for _, axes in others))
+            axes = tuple(dict.fromkeys(axis for _, own in pair for axis in own))
+            kept = tuple(axis for axis in axes if axis in needed)
+            key = tuple((name, tuple(map(axes.index, own))) for name, own in pair), tuple(map(axes.index, kept))
+            if key not in self.products:
+                self.products[key] = f"{step.name} {len(operands)}"
+                yield Step(PRODUCT, self.products[key], *zip(*pair, strict=True), kept, ())
+            operands = [*others, (self.products[key], kept)]
+        names, axes = (tuple(each[part] for each in operands) for part in (0, 1))
+        yield Step(step.kind, step.name, names, axes, step.kept, step.factors)
+
     def _step(self, step):
         """(the row of a step without its operands, theirs, their factors); or a large product."""
-        lengths = {None: 1}
-        for name, own in zip(step.operands, step.axes, strict=True):
-            for axis, length in zip(own, self.shapes[name], strict=True):
-                lengths[axis] = max(length, lengths.get(axis, 1))
+        lengths = self._lengths(zip(step.operands, step.axes, strict=True))
         shape = tuple(lengths[axis] for axis in step.kept)
         large = step.kind == PRODUCT and (len(lengths) > AXES + 1 or prod(lengths.values()) >= LARGE)
+        axes = [(axis, length) for axis, length in lengths.items() if axis is not None]
         # the longest comes last, for long loops
-        self._lay(step.name, shape, range(len(shape)) if large else sorted(range(len(shape)), key=shape.__getitem__))
+        order = range(len(shape)) if large else sorted(range(len(shape)), key=shape.__getitem__)
+        self._lay(step.name, shape, order)
         if large:
             return Large(step, lengths, self)
-        return self._row(step, [(axis, length) for axis, length in lengths.items() if axis is not None])
+        for last in order[::-1]:  # the result has the same place in every order
+            self.orders[step.name] = [*(axis for axis in order if axis != last), last]
+            length, strides = self._loops(step, axes)[-1]
+            if max(strides) <= 1 and length >= max(lengths.values()):  # along memory, and as long as any
+                break
+        else:
+            self.orders[step.name] = order
+        return self._row(step, axes)
 
     def _equation(self, equation):
         name = equation.right if equation.left is None else equation.left
@@ -248,15 +281,18 @@ class Plan:
         step = Step(kind, name, (equation.right,), (axes,), axes, ())
         return self._row(step, list(enumerate(self.shapes[name])))
 
-    def _row(self, step, axes):
-        """axes: (number, length) of what is looped over."""
+    def _loops(self, step, axes):
+        """The loops of a step (length, strides) in order; axes: (number, length) of what is looped over."""
         names, own = (step.name, *step.operands), (step.kept, *step.axes)
         along = [self._strides(*each) for each in zip(names, own, strict=True)]
         loops = [(length, [strides.get(axis, 0) for strides in along]) for axis, length in axes if length > 1]
         loops = _arranged(loops)
-        loops = [(1, [0] * len(names))] * (AXES - len(loops)) + loops
-        place = self.places[step.name]
-        strides = [[strides[number] for _, strides in loops] for number in range(len(names))]
+        return [(1, [0] * len(names))] * (AXES - len(loops)) + loops
+
+    def _row(self, step, axes):
+        """axes: (number, length) of what is looped over."""
+        loops, place = self._loops(step, axes), self.places[step.name]
+        strides = [[strides[number] for _, strides in loops] for number in range(1 + len(step.operands))]
         row = [step.kind, place.start, place.stop - place.start, *(length for length, _ in loops), *strides[0]]
         operands = [[self.places[name].start, *own] for name, own in zip(step.operands, strides[1:], strict=True)]
         return row, operands, step.factors or (1.0,) * len(operands)
@@ -328,24 +364,9 @@ def _in_order(both, shape, order):
 
 
 def multiplied(names, kept, lengths):
-    """The same for axes with names; large products are made two at a time."""
+    """The same for axes with names, of two arrays or one."""
     if len(names) == 2 and (product := Product(*names, kept)).large(lengths):
         return product.of
-    if len(names) <= 2 or prod(lengths.values()) < LARGE:
-        return partial(np.einsum, f"{','.join(names)}->{kept}")
-    first, second = min(
-        combinations(range(len(names)), 2),
-        key=lambda pair: prod(lengths[a] for a in {*names[pair[0]], *names[pair[1]]}),
-    )
-    left = [own for place, own in enumerate(names) if place not in (first, second)]
-    pair = "".join(sorted({*names[first], *names[second]} & {*kept}.union(*left)))
-    two = multiplied([names[first], names[second]], pair, {a: lengths[a] for a in {*names[first], *names[second]}})
-    whole = multiplied([*left, pair], kept, {a: lengths[a] for a in {*pair}.union(*left)})
+    return partial(np.einsum, f"{','.join(names)}->{kept}")
 
-    def product(*arrays):
-        others = [array for place, array in enumerate(arrays) if place not in (first, second)]
-        return whole(*others, two(arrays[first], arrays[second]))
-
-    return product
-
-SIGNATURE = "4620ea3054aa84402fd41eb6ce93f3a404a4acd0c5493cb80af1d245ec92873c"
+SIGNATURE = "b3d93ec5ffc196b56b32bbff69e9ef7c84211bfc2469f63261f4d58181ce3d59"

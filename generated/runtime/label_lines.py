@@ -4,7 +4,7 @@ Output and label are jointly Gaussian given a node: what is left of t there spre
 linear between two kinks only, the law of that variable given the difference is a Gaussian that ends there.
 
 Written by hand, in codegen/runtime/label_lines.py.
-Generated; do not edit. Signature 4620ea3054aa8440, runtime fac509ee2d536293.
+Generated; do not edit. Signature b3d93ec5ffc196b5, runtime 76545b5a7a7b6180.
 Regenerate with: giantstep generate
 """
 
@@ -343,4 +343,4 @@ def lines(law, rule, labels, fields, scratch, out):
                 order = np.argsort(residuals.spread)[:count]
                 _add_lines(law, denser, work, order, ends, base, V, node)
 
-SIGNATURE = "4620ea3054aa84402fd41eb6ce93f3a404a4acd0c5493cb80af1d245ec92873c"
+SIGNATURE = "b3d93ec5ffc196b56b32bbff69e9ef7c84211bfc2469f63261f4d58181ce3d59"

@@ -6,7 +6,7 @@ it what its solution needs; or of a matrix that is known along directions only, 
 ``conjugate_residuals`` holds. ``numbers`` are the options and what is remembered between two calls.
 
 Written by hand, in codegen/runtime/newton.py.
-Generated; do not edit. Signature 4620ea3054aa8440, runtime fac509ee2d536293.
+Generated; do not edit. Signature b3d93ec5ffc196b5, runtime 76545b5a7a7b6180.
 Regenerate with: giantstep generate
 """
 
@@ -20,6 +20,8 @@ from generated.runtime.steps import solve_step
 
 X, CANDIDATE, RESIDUAL, TRIAL, STEP, SIZE, OTHER, JACOBIAN = range(8)
 (MOST, SETTLED, BLIND, SHORTEST, AGAIN, KNOWN) = range(6)  # options
+#: AGAIN where what the matrix leaves out goes in one direction only, so that it serves until all of it is solved for
+IN_TURN = 1.0
 DIRECTIONS = 6  # that the matrix is known along; 0: all of it is known
 ENOUGH = 7  # where a shorter step is asked for, it is not made
 (PHASE, EVALUATIONS, STEPS, NORM, RELATIVE, SOLVES, LENGTH, LAST, LEAST, IDLE, RATE, LEFT) = range(8, 20)
@@ -154,7 +156,7 @@ def _learn(room, numbers):
 
     Source: Broyden (1965).
     """
-    if numbers[DIRECTIONS] > 0.0:
+    if numbers[DIRECTIONS] > 0.0 or numbers[AGAIN] == IN_TURN:
         return
     square = _relative(room, STEP) ** 2
     if not square > 0.0:
@@ -243,4 +245,4 @@ def sizes(x, work, diagonal, size):
         root = math.sqrt(abs(work[diagonal[i]]))
         size[i] = max(abs(x[i]), 1e-3 * (root if root > 0.0 else 1e-300))
 
-SIGNATURE = "4620ea3054aa84402fd41eb6ce93f3a404a4acd0c5493cb80af1d245ec92873c"
+SIGNATURE = "b3d93ec5ffc196b56b32bbff69e9ef7c84211bfc2469f63261f4d58181ce3d59"

@@ -3,7 +3,7 @@
 What is small is faster in compiled loops, which know no call and no copy.
 
 Written by hand, in codegen/runtime/products.py.
-Generated; do not edit. Signature 4620ea3054aa8440, runtime fac509ee2d536293.
+Generated; do not edit. Signature b3d93ec5ffc196b5, runtime 76545b5a7a7b6180.
 Regenerate with: giantstep generate
 """
 
@@ -79,4 +79,4 @@ def inverted(matrix):
             each[...] = np.nan
     return found
 
-SIGNATURE = "4620ea3054aa84402fd41eb6ce93f3a404a4acd0c5493cb80af1d245ec92873c"
+SIGNATURE = "b3d93ec5ffc196b56b32bbff69e9ef7c84211bfc2469f63261f4d58181ce3d59"

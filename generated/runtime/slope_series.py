@@ -1,7 +1,7 @@
 """The slope of a loss at an output, by Hermite polynomials: all that two outputs of any covariance have in common.
 
 Written by hand, in codegen/runtime/slope_series.py.
-Generated; do not edit. Signature 4620ea3054aa8440, runtime fac509ee2d536293.
+Generated; do not edit. Signature b3d93ec5ffc196b5, runtime 76545b5a7a7b6180.
 Regenerate with: giantstep generate
 """
 
@@ -131,4 +131,4 @@ def _add_polynomials(x, factor, behind, root, out):
         out[n] += here * root[1, n] * (root[1, n - 1] if behind == 2 else 1.0)
         here, before = (x * here - root[0, m] * before) * root[1, m + 1], here
 
-SIGNATURE = "4620ea3054aa84402fd41eb6ce93f3a404a4acd0c5493cb80af1d245ec92873c"
+SIGNATURE = "b3d93ec5ffc196b56b32bbff69e9ef7c84211bfc2469f63261f4d58181ce3d59"

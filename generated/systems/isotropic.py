@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 7fdb52b99e990acc.
+in X). Generated; do not edit. Signature 55ec3d3af1851865.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "7fdb52b99e990acc4dc7b90e1b28fdc96b6b94988cd50ae73132cbdbd9baa0f0"
+SIGNATURE = "55ec3d3af1851865f6bdd11cc4e4457a898bbd1fe652be240d96cec5bb6ba936"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 7717d9427c5adc07.
+Generated; do not edit. Signature e57ad340018df187.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "7717d9427c5adc0752444a938d81a07dedd9cd27791900934a930c9e72a30946"
+SIGNATURE = "e57ad340018df18767a374f2d9c93edbaaacf3992b22638ea67ae0a678dbb636"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

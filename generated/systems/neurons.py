@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 9f028f8b761bbad3.
+Generated; do not edit. Signature 0c7f89b2e23516a8.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "9f028f8b761bbad3a61c2bb79338a89b178054bd35fad190b9fceda243200ca7"
+SIGNATURE = "0c7f89b2e23516a865b9a46aa2ee472a29d2544ae0fb773acd1dc35606a9f53c"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature c52f7b72fd04fb42.
+in X). Generated; do not edit. Signature 520693ffa29f012f.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "c52f7b72fd04fb42518cb0750474944cdd58a81aefce64949dfc5f725e9651ef"
+SIGNATURE = "520693ffa29f012f7433c6faa610882ab47939b9850c95c6b71b213256bf79c9"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

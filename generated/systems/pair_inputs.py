@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature b6cf47ff228845b7, runtime fac509ee2d536293.
+Generated; do not edit. Signature af23d6c905469429, runtime 76545b5a7a7b6180.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "b6cf47ff228845b7f01b7ba642de1ed667ec6a0b10b76faee97797d03f7b083b"
+SIGNATURE = "af23d6c9054694291c9e994307932bbba98cd2f07376c0f19813c6066c59244a"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

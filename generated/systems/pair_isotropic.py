@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature e0845d356aa4a214, runtime fac509ee2d536293.
+Generated; do not edit. Signature 960a0a9c583e7f5c, runtime 76545b5a7a7b6180.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "e0845d356aa4a2140f0af8e06be285cf793e9470c694915af922315bd19424cc"
+SIGNATURE = "960a0a9c583e7f5c4df90657ca1ef2379ca9ac6e0dfaf982f747e6bc7a75c565"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature d4d3876119e2f8b0, runtime fac509ee2d536293.
+Generated; do not edit. Signature bde5973d4fc93353, runtime 76545b5a7a7b6180.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "d4d3876119e2f8b0035530b5b50648091ab30f61e9d127c2b65f3c88a5e0ef06"
+SIGNATURE = "bde5973d4fc933535354cdc2e0a5a51bbbd99142e554933de0d432a570b3d00a"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature e0f0bf5d8a85db11.
+Generated; do not edit. Signature f9b295a97cafba25.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "e0f0bf5d8a85db11ef9d1d1ef0ff29d5e68aa4c9e61f2fdc0f9978f115fd3099"
+SIGNATURE = "f9b295a97cafba2518c6003845710bde8b1e085ff74751d2010b4d023389cd1d"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature bcc88317902f2f2c.
+Generated; do not edit. Signature 4ad09f5493892f38.
 Regenerate with: giantstep generate
 """
 
@@ -10,11 +10,11 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "bcc88317902f2f2c11f49c1f1d3c016cc46287c12ff52d92ee5b642075765855"
+SIGNATURE = "4ad09f5493892f3810caf05a674ce55d68db7c84e8f97e4cfe7f25d5ffc3baa2"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')
-INNER = ('X', 'adjoint_X')
+INNER = ('X_own', 'adjoint_X_own')
 
 
 EQUATIONS = """
@@ -23,9 +23,9 @@ slope := sum(mu1[b]*psi[b], b)
 mean := sum(kappa*mu1[b]*zeta[b] + mu0[b]*m[b] + mu_c[b]*norm[b], b)
 Delta := -slope**2 + sum(mu2sq[b]*Q2[b], b) + sum(sum(mu1[b]*mu1[c]*Q1[b, c], b), c)
 Q2[b] = adjoint[b]  # d/dV2_hat
+X[p, q] = sum(sum(sum(X_own[a, b, c]*own_rows[a, c, q], c)*own_rows[a, b, p], b), a) + base[p, q]  # X
 out[i, p] = -sum(T[b]*last[b, i]*upper[b, p], b) + lower[i, p]  # out
 V2[b] = T[b]/beta  # d/dQ2_hat
-adjoint_X_own[s, p, q] = sum(sum(adjoint_X[b, a]*own_rows[s, p, b], b)*own_rows[s, q, a], a)  # adjoint_X_own
 norm_hat[b] = alpha*E(avg_g*mu_c[b])/beta  # d/dnorm
 Q1_hat[b, c] = alpha*E(avg_gg*mu1[b]*mu1[c])/beta  # d/dV1
 Q2_hat[b] = alpha*E(avg_gg*mu2sq[b])/beta  # d/dV2
@@ -61,7 +61,6 @@ F[p, q, x] = sum(D[r, q, x]*sample[p, r, x], r)  # F
 earlier_left[f, q, x] = sum(D[p, q, x]*earlier[f, p, x], p)  # earlier_left
 put_left[q, x] = sum(D[p, q, x]*norm_left[p, x], p)  # put_left
 X_along[e, p, q] = sum(F[p, q, x]*law_along[e, x], x)  # X_along
-X_own[s, p, q] = sum(F[p, q, a]*law_tr[a]*of_step[s, a], a)  # X_own
 earlier_back[f, p, x] = -sum(F[p, q, x]*earlier_mean[f, q, x], q) + earlier[f, p, x]  # earlier_back
 put_back[p, x] = -sum(F[p, q, x]*norm_mean[q, x], q) + norm_right[p, x]  # put_back
 earlier_left_seen[f, i] = sum(sum(sum(earlier_left[f, p, x]*law_t[v, x], x)*place[v, p, i], p), v)  # earlier_left_seen
@@ -159,6 +158,9 @@ adjoint_G[i, j] = (sum(sum(adjoint_H[b, a]*first[b, j], b)*inside[a, i], a)
     + sum(sum(adjoint_Res[b, a]*inside[b, i], b)*out[j, a], a)
     + sum(sum(sum(X[b, c]*inside[c, i], c)*upper[a, b], b)*adjoint[a]*last[a, j], a))
 adjoint_matrix_G[i, j] = sum(sum(G[j, b]*adjoint_G[a, b], b)*G[a, i], a)  # adjoint_matrix_G
+# adjoint_X
+adjoint_X[p, q] = (-sum(sum(adjoint_matrix_G[b, a]*out[b, p], b)*inside[q, a], a)
+    + sum(sum(sum(G[b, c]*last[a, c], c)*inside[q, b], b)*adjoint[a]*upper[a, p], a))
 # adjoint_out
 adjoint_out[i, p] = (sum(sum(G[b, i]*inside[a, b], b)*adjoint_Res[a, p], a)
     - sum(sum(G[b, i]*last[a, b], b)*adjoint_H_left[a, p], a)
@@ -181,10 +183,8 @@ norm[b] = (sum(adjoint_met_all[a]*tie_last[a, b], a)/2 + sum(sum(adjoint_norm_le
     + sum(sum(adjoint_norm_right[c, a]*along[b, c, a], c), a)/2 + T[b]*chi[b]*norm_hat[b])
 psi[b] = sum(adjoint_j_along[b, a]*mix[a], a)/2  # d/dpsi_hat
 zeta[b] = sum(adjoint_j_along[b, a]*gamma[a], a)/2  # d/dzeta_hat
-X[p, q] = sum(sum(sum(X_own[a, b, c]*own_rows[a, c, q], c)*own_rows[a, b, p], b), a) + base[p, q]  # X
-# adjoint_X
-adjoint_X[p, q] = (-sum(sum(adjoint_matrix_G[b, a]*out[b, p], b)*inside[q, a], a)
-    + sum(sum(sum(G[b, c]*last[a, c], c)*inside[q, b], b)*adjoint[a]*upper[a, p], a))
+X_own[s, p, q] = sum(F[p, q, a]*law_tr[a]*of_step[s, a], a)  # X_own
+adjoint_X_own[s, p, q] = sum(sum(adjoint_X[b, a]*own_rows[s, p, b], b)*own_rows[s, q, a], a)  # adjoint_X_own
 """
 COLUMNS = ('kappa', 'weight', 'nu0', 'nu1', 'nu2sq')
 CERTIFICATE = ArrayCertificate(EQUATIONS, COLUMNS, odd=('avg_g', 'avg_tg'), features=('mu0', 'mu1', 'mu2sq', 'mu_c'))
@@ -225,10 +225,10 @@ free_energy := (alpha*E(avg_M) + beta*inverse_dimension*sum(m[b]**2/(2*T[b]), b)
     - (sum(Q2_hat[a]*T[a], a) + sum(sum(M[a, b]*Q1_hat[a, b], b), a))/(2*beta)))
 slope_own[s, f, g, h, k] := (-sum(sum(D[b, g, a]*sample[k, b, a], b)*sum(D[b, h, a]*sample[f, b, a],
     b)*law_tr[a]*of_step[s, a]**2, a))
-slope_X[p, q, y, z] := (-sum(sum(sum(sum(sum(sum(G[b, c]*out[c, y], c)*inside[a, b], b)*own_rows[s, h, a],
-    a)*sum(sum(own_rows[s, f, p]*slope_own[s, f, g, h, k], f)*own_rows[s, g, q], g),
-    h)*sum(sum(sum(G[c, b]*inside[z, c], c)*out[b, a], b)*own_rows[s, k, a], a), k), s))
+slope_Res[s, h, k, t, y, z] := (-sum(sum(sum(sum(inside[d, c]*own_rows[t, z, d], d)*G[c, b], c)*out[b, a],
+    b)*own_rows[s, k, a], a)*sum(sum(sum(sum(out[c, d]*own_rows[t, y, d], d)*G[b, c], c)*inside[a, b], b)*own_rows[s,
+    h, a], a))
 """
-tangents = TangentEquations(Text(EQUATIONS, ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta', 'X', 'adjoint_X'),
-    ('sample', 'base', 'chi', 'along', 'earlier', 'tie_last'), RULES, OBSERVABLES), COLUMNS,
+tangents = TangentEquations(Text(EQUATIONS, ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta', 'X_own',
+    'adjoint_X_own'), ('sample', 'base', 'chi', 'along', 'earlier', 'tie_last'), RULES, OBSERVABLES), COLUMNS,
     features=('mu0', 'mu1', 'mu2sq', 'mu_c'))

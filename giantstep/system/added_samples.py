@@ -1,11 +1,13 @@
-"""X, what the samples of the step add to the rows that they stretch: by its equation, at real or complex arguments.
+"""What the samples of the steps add in the rows that they stretch, X_own: by its equation, at real or complex
+arguments.
 
-What follows from unknowns is evaluated in stages: X lies between them, and its adjoint, which is linear in itself.
+What follows from unknowns is evaluated in stages: X_own, here X for short, lies between them, and its adjoint, which
+is linear in itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from types import ModuleType
@@ -17,7 +19,8 @@ from generated.runtime.evaluation import Joined, Layout, Numbers, Stage, are_sma
 from generated.runtime.products import inverted
 
 Array = np.ndarray
-ADJOINT = "adjoint_X"
+ADDED, ADJOINT = "X_own", "adjoint_X_own"
+SLOPES = "slope_own", "slope_Res"  # of X in the mean resolvent in its rows, and of that in X
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +41,8 @@ class Stages:
         """The stages that lead to some results, from names that are given."""
         of = equations.tangents.contractions
         before = Stage(of, () if given else ("V1_hat",))
-        resolvent = Stage(of, ("residual_X",), after=(before,), given=given)
-        slope = Stage(of, ("slope_X",), after=(before, resolvent), given=given)
+        resolvent = Stage(of, (f"residual_{ADDED}",), after=(before,), given=given)
+        slope = Stage(of, SLOPES, after=(before, resolvent), given=given)
         done = before, resolvent, slope
         results = (*results, f"residual_{ADJOINT}")
         chain = Stage(of, results, after=done, given=given, without=(ADJOINT,))
@@ -64,19 +67,19 @@ class Stages:
 class AddedSamples:
     """X and its adjoint among the numbers of equations: see ``generated/runtime/inner_newton.py``.
 
-    inverse [4K^2, 4K^2]: of the derivative of the residual of X in X, at this X or another near it, where one is known.
+    inverse [n, n]: of the derivative of the residual of X in X, at this X or another near it, where one is known.
     """
 
     def __init__(self, stages: Stages, numbers: Numbers) -> None:
         self.stages, self.numbers = stages, numbers
         self.of, self.small = _followed(stages, numbers.layout)
-        size, kind = numbers["X"].size, numbers.value.dtype
+        size, kind = numbers[ADDED].size, numbers.value.dtype
         self.state = np.zeros(machine.STATE)
-        self._inverse, self._room = np.empty((1, size, size), kind), np.empty((2, size), kind)
+        self._inverse, self._room = np.empty((1, size, size), kind), np.empty((3, size), kind)
 
     def takes(self, other: AddedSamples) -> None:
         """X is found from where it is among other numbers, and by the inverse there."""
-        self.numbers["X"], self._inverse[...] = other.numbers["X"], other._inverse
+        self.numbers[ADDED], self._inverse[...] = other.numbers[ADDED], other._inverse
         self.state[machine.KNOWN] = other.state[machine.KNOWN]
         self.state[machine.FRESH] = 0.0
 
@@ -94,7 +97,7 @@ class AddedSamples:
 
     def _followed(self, whole: bool) -> bool:
         given = self.of, self.numbers.value, self.state, self._inverse, self._room
-        self.state[machine.PHASE], step = machine.BEGUN, self._room[0]
+        self.state[machine.PHASE] = machine.BEGUN
         if self.small:
             while (wanted := machine.follow(*given, whole)) == machine.DIFFERENTIATE:
                 self.state[machine.FRESH] = 0.0
@@ -103,7 +106,7 @@ class AddedSamples:
                 self.inverse_here()
                 machine.finish(*given)
             return bool(wanted != machine.LOST)
-        while (wanted := machine.advance(*given[:-1], step)) < machine.FOUND:
+        while (wanted := machine.advance(*given)) < machine.FOUND:
             if wanted == machine.RESOLVE:
                 self.numbers.run(self.stages.resolvent)
             else:
@@ -117,10 +120,15 @@ class AddedSamples:
             self.numbers.run(self.stages.from_adjoint)
         return bool(wanted == machine.FOUND)
 
+    def moved(self, resolvent: Array) -> Array:
+        """How X moves where the mean resolvent in its rows moves so by itself, [S, 2K, 2K, ways]; by the last slope."""
+        here = _through(self.numbers[SLOPES[0]], resolvent)
+        return np.asarray((self.inverse_here() @ here).reshape(resolvent.shape))
+
     def missed(self) -> Array:
-        """The residual of X, [2K, 2K]."""
+        """The residual of X, [S, 2K, 2K]."""
         self.numbers.run(self.stages.resolvent)
-        return np.asarray(self.numbers["residual_X"])
+        return np.asarray(self.numbers[f"residual_{ADDED}"])
 
     def slope(self) -> Array:
         """The inverse at this X."""
@@ -131,7 +139,7 @@ class AddedSamples:
     def inverse_here(self) -> Array:
         """The same, where the slope has been evaluated."""
         if self.state[machine.FRESH] == 0.0:
-            self._inverse[0] = inverted(slope_matrix(self.numbers["slope_X"]))
+            self._inverse[0] = inverted(slope_matrix(self.numbers))
             self.state[machine.KNOWN] = self.state[machine.FRESH] = 1.0
         return np.array(self._inverse[0])
 
@@ -140,16 +148,32 @@ class AddedSamples:
 def _followed(stages: Stages, layout: Layout) -> tuple[machine.Followed, bool]:
     """The rows of stages with the places that these are about, and whether all is small."""
     used = stages.resolvent, stages.slope, stages.to_adjoint, stages.from_adjoint
-    names = "X", "base", "residual_X", "slope_X", ADJOINT, f"residual_{ADJOINT}"
-    places = [places_in(layout, name) for name in names]
+    names = ADDED, f"residual_{ADDED}", ADJOINT, f"residual_{ADJOINT}"
+    places = [places_in(layout, name).astype(np.uint64).ravel() for name in names]
+    slope, within = (places_in(layout, name).astype(np.uint64) for name in SLOPES)
+    steps, rows = len(slope), slope.shape[1] ** 2
+    slopes = slope.reshape(steps, rows, rows), within.reshape(steps, rows, -1)
     small = all(are_small(layout, stage) for stage in used)
-    return machine.Followed(*(layout.part(stage) for stage in used), *(int(each.flat[0]) for each in places)), small
+    return machine.Followed(*map(layout.part, used), *places, *slopes), small
 
 
-def slope_matrix(derivative: Array) -> Array:
-    """The derivative of the residual of X in X, of that of what X equals, [2K, 2K, 2K, 2K]."""
-    size = derivative.shape[0] ** 2
-    return np.asarray(np.eye(size) - derivative.reshape(size, size))
+def added_shape(given: Mapping[str, Array]) -> tuple[int, ...]:
+    """The shape of X, by the arrays that equations are given."""
+    steps, rows, _ = given["own_rows"].shape
+    return steps, rows, rows
+
+
+def slope_matrix(known: Mapping[str, Array]) -> Array:
+    """The derivative of the residual of X in X, [n, n], by the slopes that are known."""
+    found = _through(known[SLOPES[0]], known[SLOPES[1]])
+    return np.asarray(np.eye(len(found)) - found)
+
+
+def _through(slope: Array, resolvent: Array) -> Array:
+    """How what X equals moves, [n, ...], with the mean resolvent in its rows [S, 2K, 2K, ...]."""
+    steps, rows = len(slope), slope.shape[1] ** 2
+    here = slope.reshape(steps, rows, rows) @ resolvent.reshape(steps, rows, -1)
+    return np.asarray(here.reshape(steps * rows, -1))
 
 
 def solved(matrix: Array, right: Array) -> Array:

@@ -16,6 +16,7 @@ from giantstep.system.equations import Equations
 Array = np.ndarray
 _MOST = 60
 SHORTEST, SHORT = 1e-6, 1e-2  # a step this short makes no progress; none worth its cost on a path
+IN_TURN = machine.IN_TURN
 _FELT = 1e-200  # a row or a column of a Jacobian below that counts as zero: quotients overflow
 _SETTLED = 1e-7  # relative step at which the unknowns have converged: the next one is about its square
 
@@ -78,6 +79,7 @@ def newton(
             numbers[machine.DIRECTIONS] = known_along(system, room)
             if numbers[machine.DIRECTIONS] == 0.0:
                 matrix[...] = system.matrix_of_step()
+                numbers[machine.AGAIN] = system.again
         else:
             _shorten(room, numbers)
         wanted = machine.advance(room, numbers)

@@ -14,7 +14,7 @@ import numpy as np
 
 from generated.runtime.evaluation import Stage
 from generated.runtime.unknowns import FAMILY, RESIDUAL
-from giantstep.system.added_samples import AddedSamples, Stages
+from giantstep.system.added_samples import ADDED, AddedSamples, Stages
 from giantstep.system.at_level import AtLevel
 from giantstep.system.bulk_system import BulkSystem
 from giantstep.system.exchange import Exchange
@@ -26,13 +26,14 @@ _SMALL = 1e-3  # of the largest of a family: entries that may vanish
 
 @dataclass(frozen=True)
 class ResponseStages:
-    """What X follows from; equations of T and V1 where it is known; what tangents need of what stands still; along T,
-    V1 and X the residuals of all three.
+    """What X follows from; equations of T and V1 where it is known; what tangents need of what stands still; along T
+    and V1 the mean resolvent that X follows from; along these and X the residuals of T and V1.
     """
 
     before: Stage
     residuals: Stage
     still: Stage
+    resolvent: Stage
     moved: Stage
 
 
@@ -41,10 +42,11 @@ def response_stages(equations: ModuleType, stages: Stages) -> ResponseStages:
     of = equations.tangents.contractions
     found_x = stages.before, stages.resolvent, stages.slope
     residuals = Stage(of, tuple(f"residual_{name}" for name in FAMILIES), after=found_x)
-    results = tuple(f"d_residual_{name}" for name in (*FAMILIES, "X"))
-    still = Stage(of, results, after=(*found_x, residuals), without=of.moving)
-    moves = tuple(f"d_{name}" for name in (*FAMILIES, "X"))
-    return ResponseStages(stages.before, residuals, still, Stage(of, results, of=moves, moved=moves))
+    results, given_x = tuple(f"d_residual_{name}" for name in FAMILIES), "d_Res_own"
+    still = Stage(of, (*results, given_x), after=(*found_x, residuals), without=of.moving)
+    moves = tuple(f"d_{name}" for name in (*FAMILIES, ADDED))
+    resolvent, last = (Stage(of, names, of=moves, moved=moves) for names in ((given_x,), results))
+    return ResponseStages(stages.before, residuals, still, resolvent, last)
 
 
 class ResponsesOfSquare:
@@ -85,14 +87,14 @@ class ResponsesOfSquare:
     def jacobian(self) -> Array:
         """See ``Equations``."""
         numbers, places = self.system.numbers, self.places
-        inverse, matrix = self.added.slope(), np.empty((len(places.unknowns),) * 2)
+        matrix = np.empty((len(places.unknowns),) * 2)
+        self.added.slope()
         numbers.run(self.stages.still)
         for columns, unit in places.passes:
             numbers.value[places.moved] = unit
-            numbers["d_X"] = 0.0
-            numbers.run(self.stages.moved)
-            left = numbers["d_residual_X"]
-            numbers["d_X"] = -(inverse @ left.reshape(len(inverse), -1)).reshape(left.shape)
+            numbers[f"d_{ADDED}"] = 0.0
+            numbers.run(self.stages.resolvent)
+            numbers[f"d_{ADDED}"] = self.added.moved(numbers["d_Res_own"])
             numbers.run(self.stages.moved)
             matrix[:, columns] = numbers.value[places.image[:, : len(columns)]]
         return matrix

@@ -17,7 +17,7 @@ from types import ModuleType
 import numpy as np
 
 from generated.runtime.evaluation import Layout, Numbers, Stage, places_in
-from giantstep.system.added_samples import ADJOINT, AddedSamples, Stages
+from giantstep.system.added_samples import ADDED, ADJOINT, AddedSamples, Stages
 from giantstep.system.exchange import Exchange
 
 Array = np.ndarray
@@ -27,8 +27,9 @@ _OTHERS = ("adjoint", "m", "Q1", "T", "V1")  # unknowns that have no source
 @dataclass(frozen=True)
 class HessianStages:
     """Stages of tangents. Along unknowns: conjugates and the equations of m by ``hats``, and what follows from no rows
-    by ``plain``. Along V1_hat and T: the residual of X, what does not follow from the adjoint of X, its residual, what
-    follows; of these alone what no overlap Q1, Q2 is in. Along sources: the equations of what these go with.
+    by ``plain``. Along V1_hat and T: the mean resolvent that X follows from, what does not follow from the adjoint of
+    X, its residual, what follows; of these alone the equations of T and V1. Along sources: the equations of what these
+    go with.
     """
 
     still: Stage
@@ -38,7 +39,7 @@ class HessianStages:
     chain: Stage
     adjoint: Stage
     last: Stage
-    plain_rows: Stage
+    responses: Stage
     sources: Stage
 
 
@@ -57,23 +58,23 @@ def hessian_stages(equations: ModuleType, stages: Stages) -> HessianStages:
     unknowns = tuple(f"d_{name}" for name in equations.UNKNOWNS)
     rows = tuple(f"d_residual_{name}" for name in equations.UNKNOWNS if name != "m")
     left = f"d_residual_{ADJOINT}"
-    still = Stage(of, (*rows, "d_residual_m", "d_residual_X", left), after=stages.all, without=of.moving)
+    still = Stage(of, (*rows, "d_residual_m", left), after=stages.all, without=of.moving)
     averages = Stage(of, (*hats, "d_residual_m"), of=unknowns, moved=unknowns)
     direct = tuple(name for name in unknowns if name not in ("d_T", "d_adjoint")) + ("d_Q2_hat", "d_V2_hat")
     plain = Stage(of, rows, of=direct, moved=direct, stops=stops)
-    moved = ("d_V1_hat", "d_T", "d_X", f"d_{ADJOINT}")
+    moved, given_x = ("d_V1_hat", "d_T", f"d_{ADDED}", f"d_{ADJOINT}"), "d_Res_own"
 
     def along(results: Sequence[str], **more: Sequence[object]) -> Stage:
         return Stage(of, results, **{"of": moved, **more}, moved=moved, stops=stops)
 
-    before = along(("d_residual_X",), without=("d_X",))
+    before = along((given_x,), without=(f"d_{ADDED}",))
     chain = along((*rows, left), without=(f"d_{ADJOINT}",), after=(before,))
     adjoint, last = along((left,), of=(f"d_{ADJOINT}",)), along(rows, of=(f"d_{ADJOINT}",))
     given = tuple(f"d_{hat}" for hat in sources.values())
     answers = tuple(f"d_residual_{name}" for name in sources)
     linear = Stage(of, answers, of=given, moved=given, stops=stops)
-    few = along([name for name in rows if name not in ("d_residual_adjoint", "d_residual_Q1")])
-    return HessianStages(still, averages, plain, along(("d_residual_X",)), chain, adjoint, last, few, linear)
+    few = along(("d_residual_T", "d_residual_V1"))
+    return HessianStages(still, averages, plain, along((given_x,)), chain, adjoint, last, few, linear)
 
 
 @dataclass(frozen=True)
@@ -90,8 +91,8 @@ class RowsHessian:
         return self.added.numbers
 
     def jacobian(self, exchange: Exchange, responses_stand: bool = False) -> Array:
-        """The derivative of the residuals in the unknowns [n, n]; responses_stand: without that of Q1 and Q2 along
-        V1_hat and T, which costs most.
+        """The derivative of the residuals in the unknowns [n, n]; responses_stand: without what overlaps do along
+        V1_hat and T, nor Q1 and Q2 along sources, which costs most.
         """
         value, places = self.numbers.value, _places(self.equations, self.numbers.layout, exchange)
         count = sum(len(columns) for columns, _ in exchange.passes)
@@ -114,7 +115,9 @@ class RowsHessian:
         follow = self._follow_responses if responses_stand else self._follow
         along = self._in_turn((places.hats, frame.hats), places.answers, follow)
         if responses_stand:
-            along[family["adjoint"]] = along[family["Q1"]] = 0.0
+            of_responses = along[family["T"]].copy(), along[family["V1"]].copy()
+            along[...] = 0.0
+            along[family["T"]], along[family["V1"]] = of_responses
         weight, t = numbers.parameters[1] * self.fraction, numbers["T"]
         of_y = weight / (t - numbers["residual_T"]) ** 2  # the derivative in y is that in T, times this
         # second derivatives in (V1_hat, T) and (Q2, Q1_hat, sources)
@@ -155,20 +158,20 @@ class RowsHessian:
         self.numbers.run(self.stages.sources)
 
     def _follow_responses(self) -> None:
-        """Along V1_hat and T: X follows, and all but overlaps."""
+        """Along V1_hat and T: X follows, and T and V1."""
         self._follow_x()
-        self.numbers.run(self.stages.plain_rows)
+        self.numbers.run(self.stages.responses)
 
-    def _follow_x(self) -> Array:
-        numbers, inverse = self.numbers, self.added.inverse_here()
-        numbers["d_X"] = numbers[f"d_{ADJOINT}"] = 0.0
+    def _follow_x(self) -> None:
+        numbers = self.numbers
+        numbers[f"d_{ADDED}"] = numbers[f"d_{ADJOINT}"] = 0.0
         numbers.run(self.stages.resolvent)
-        numbers["d_X"] = -_applied(inverse, numbers["d_residual_X"])
-        return inverse
+        numbers[f"d_{ADDED}"] = self.added.moved(numbers["d_Res_own"])
 
     def _follow(self) -> None:
         """Along V1_hat and T: X and its adjoint follow."""
-        numbers, stages, inverse = self.numbers, self.stages, self._follow_x()
+        numbers, stages, inverse = self.numbers, self.stages, self.added.inverse_here()
+        self._follow_x()
         numbers.run(stages.chain)
         numbers.run(stages.adjoint)
         numbers[f"d_{ADJOINT}"] = -_applied(inverse.T, numbers[f"d_residual_{ADJOINT}"])

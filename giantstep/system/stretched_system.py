@@ -10,12 +10,21 @@ from typing import Any
 
 import numpy as np
 
-from generated.runtime.evaluation import Numbers, Stage
-from giantstep.system.added_samples import ADJOINT, AddedSamples, Stages, slope_matrix, solved
+from generated.runtime.evaluation import Stage
+from giantstep.system.added_samples import (
+    ADDED,
+    ADJOINT,
+    SLOPES,
+    AddedSamples,
+    Stages,
+    added_shape,
+    slope_matrix,
+    solved,
+)
 from giantstep.system.bulk_system import BulkSystem
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.equations import Tangents
-from giantstep.system.newton import newton
+from giantstep.system.newton import IN_TURN, newton
 from giantstep.system.responses_of_square import FAMILIES, ResponsesOfSquare, ResponseStages, response_stages
 from giantstep.system.rows_hessian import HessianStages, RowsHessian, hessian_stages
 
@@ -25,20 +34,13 @@ _SOON, _NEAR = 12, 3e-4  # Newton steps of the responses that a solution begins 
 # of responses, what is left of their equations where no step of theirs is felt: at most so much, and so little beside
 # what is left of the overlaps, which move by ten times as much where tails are heavy; or less than any step that counts
 _STILL, _BESIDE, _NOTHING = 1e-6, 1e-2, 1e-10
-_KEPT = ("slope_X",)  # what tangents need beside what is given and what follows
+_KEPT = SLOPES  # what tangents need beside what is given and what follows
 
 
 class StretchedSystem(BulkSystem):
-    """X, what the samples add, and its adjoint follow from the unknowns."""
+    """X, what the samples add in their rows, and its adjoint follow from the unknowns; no samples at first."""
 
     of_samples = True
-
-    @cached_property
-    def numbers(self) -> Numbers:
-        """See ``BulkSystem``: with the X that is without samples at first."""
-        found = Numbers.begun(self.rows.start, self.parameters)
-        found["X"] = self.given["base"]
-        return found
 
     @cached_property
     def added(self) -> AddedSamples:
@@ -53,11 +55,11 @@ class StretchedSystem(BulkSystem):
     @staticmethod
     def inner(equations: ModuleType, given: Mapping[str, Array]) -> dict[str, tuple[int, ...]]:
         """See ``BulkSystem``."""
-        return dict.fromkeys(equations.INNER, given["base"].shape)
+        return dict.fromkeys(equations.INNER, added_shape(given))
 
     def takes(self, other: CoupledSystem) -> None:
         """See ``CoupledSystem``: X is found from where it is."""
-        if isinstance(other, StretchedSystem) and other.numbers["X"].shape == self.numbers["X"].shape:
+        if isinstance(other, StretchedSystem) and other.numbers[ADDED].shape == self.numbers[ADDED].shape:
             self.added.takes(other.added)
 
     def of_rows(self, x: Array, curvature: float) -> Array:
@@ -74,7 +76,7 @@ class StretchedSystem(BulkSystem):
         def at(share: float) -> CoupledSystem:
             moved = {name: share * values for name, values in added.items()}
             moved["base"] += (1.0 - share) * isotropic
-            self.numbers.update(moved, chi=share**2 * chi, X=moved["base"])
+            self.numbers.update({**moved, "chi": share**2 * chi, ADDED: 0.0})
             self.evaluated, self.certified = False, None
             self.added.forgets()
             return self
@@ -96,9 +98,12 @@ class StretchedSystem(BulkSystem):
 
     def matrix_of_step(self) -> Array:
         """See ``Equations``: what overlaps do along responses is of no account where these are solved for and do not
-        follow from anything else.
+        follow from anything else. All are linear then, Q1 and Q2 after the others, and two steps by this matrix solve
+        for them.
         """
-        return self.hessian.jacobian(self.exchange, responses_stand=self._responses_stand())
+        stand = self._responses_stand()
+        self.again = IN_TURN if stand else BulkSystem.again
+        return self.hessian.jacobian(self.exchange, responses_stand=stand)
 
     @property
     def hessian(self) -> RowsHessian:
@@ -122,7 +127,7 @@ class StretchedSystem(BulkSystem):
 
     def tangents(self, known: Mapping[str, Any]) -> Tangents:
         """See ``CoupledSystem``: X and its adjoint move with what they follow from."""
-        return Following(super().tangents(known), slope_matrix(known["slope_X"]))
+        return Following(super().tangents(known), slope_matrix(known))
 
 
 @lru_cache(maxsize=16)
@@ -160,7 +165,7 @@ class Following:
 
     def along(self, moves: Mapping[str, Any], wanted: tuple[str, ...] | None = None) -> Mapping[str, Array]:
         """See ``Tangents``."""
-        for name, matrix in (("X", self.matrix), (ADJOINT, self.matrix.T)):
+        for name, matrix in ((ADDED, self.matrix), (ADJOINT, self.matrix.T)):
             left = f"d_residual_{name}"
             moves = {**moves, f"d_{name}": -solved(matrix, self.of.along(moves, (left,))[left])}
         return self.of.along(moves, wanted)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from generated.runtime.evaluation import Numbers, Stage
-from giantstep.system.added_samples import AddedSamples, Stages
+from giantstep.system.added_samples import AddedSamples, Stages, added_shape
 from giantstep.system.bulk_system import bulk_arrays, bulk_equations
 from giantstep.system.problem import Problem
 
@@ -23,7 +23,7 @@ def at_conjugates(problem: Problem, hats: Mapping[str, Any], known: Mapping[str,
     equations, given = bulk_equations(problem), bulk_arrays(problem, nodes)
     of, blocks = equations.tangents.contractions, len(problem.blocks)
     shapes = {name: (blocks,) * (1 + (name in _MATRICES)) for name in equations.UNKNOWNS}
-    shapes |= dict.fromkeys(equations.INNER, given["base"].shape if equations.INNER else ())
+    shapes |= dict.fromkeys(equations.INNER, added_shape(given) if equations.INNER else ())
     shapes |= {name: (1,) for name in of.families if name not in (*shapes, *given)}
     shapes |= {name: values.shape for name, values in given.items()}
     node = np.zeros((len(equations.COLUMNS) + len(of.features) * blocks, 1))
@@ -32,7 +32,6 @@ def at_conjugates(problem: Problem, hats: Mapping[str, Any], known: Mapping[str,
     unknowns = [name for name in equations.UNKNOWNS if name != "m"]
     results = tuple(f"residual_{name}" for name in unknowns)
     if equations.INNER:
-        state["X"] = given["base"]
         assert AddedSamples(Stages.to(equations, results, given=(*hats,)), state).follow()
     else:
         state.run(Stage(of, results, given=(*hats,)))

@@ -17,9 +17,10 @@ from giantstep.quadrature.gauss import normal_nodes
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.link import link_values
 from giantstep.spec.model import Target
+from giantstep.system.added_samples import ADDED, ADJOINT
 from giantstep.system.bulk_system import rows_of_blocks
 from giantstep.system.first_solution import PATH
-from giantstep.system.newton import continued, newton
+from giantstep.system.newton import IN_TURN, continued, newton
 from giantstep.system.problem import problem_of
 from giantstep.system.reduced_order import order_of
 from giantstep.system.resolution import FINE
@@ -134,14 +135,14 @@ def test_parts_by_linear_algebra_are_those_of_the_loop(monkeypatch: pytest.Monke
     """X, its adjoint and what follows, where one of the stages has a part that is left to linear algebra."""
     system, _ = stretched(model(*SECOND))
     added, x = system.added, system.x
-    names = "X", "adjoint_X", "residual_adjoint_X", "residual_zeta"
+    names = ADDED, ADJOINT, f"residual_{ADJOINT}", "residual_zeta"
     assert added.small
-    for start in (system.given["base"], system.numbers["X"].copy()):
+    for start in (0.0, system.numbers[ADDED].copy()):
         told = []
         for small in (True, False):
             monkeypatch.setattr(added, "small", small)
             added.forgets()
-            system.numbers["X"] = start
+            system.numbers[ADDED] = start
             system.residual(x)
             told.append({name: system.numbers[name].copy() for name in names})
         for name in names:
@@ -170,17 +171,27 @@ def test_the_jacobian_and_the_adjoint_of_x(case: tuple[Any, ...]) -> None:
 
 
 def test_the_matrix_of_a_step_leaves_out_what_no_step_feels() -> None:
-    """Where T and V1 are solved for and follow from nothing else, what Q1 and Q2 do along them; nothing elsewhere."""
+    """Where T and V1 are solved for and follow from nothing else: what others do along them, and Q1 and Q2 along
+    others, which two steps find; nothing elsewhere.
+    """
     system, _ = stretched(model(*TWO))
     x, names = system.work[system.first].copy(), system.equations.UNKNOWNS
     family = [names[number] for number in system.members[FAMILY]]
-    without = np.outer(np.isin(family, ("adjoint", "Q1")), np.isin(family, ("T", "V1")))
-    system.residual(x)
+    responses = np.isin(family, ("T", "V1"))
+    turn = np.where(responses, 0, 1) + np.isin(family, ("adjoint", "Q1"))
+    without = np.greater.outer(turn, turn)
+    far = np.where(responses, 1.0, 1.05) * x
+    left = system.residual(far).copy()
     whole, found = system.jacobian(), system.matrix_of_step()
     assert np.max(np.abs(whole - found)[without]) > 1e-3
     assert relative(found[~without], whole[~without]) < 1e-12
-    system.residual(np.where(np.isin(family, ("T", "V1")), 1.0 + 1e-5, 1.0) * x)
+    near = far - np.linalg.solve(found, left)
+    assert relative(near, x) > 1e-3
+    assert relative(near - np.linalg.solve(found, system.residual(near)), x) < 1e-10
+    assert system.again == IN_TURN
+    system.residual(np.where(responses, 1.0 + 1e-5, 1.0) * x)
     assert np.array_equal(system.matrix_of_step(), system.jacobian())
+    assert system.again < IN_TURN
     hard = coupled_at(problem_of(model("tanh", TWO[1], "sign", **{"fit.loss": "logistic"})), FINE[0])
     hard.residual(x)  # h follows from the outputs
     assert np.array_equal(hard.matrix_of_step(), hard.jacobian())
@@ -189,11 +200,11 @@ def test_the_matrix_of_a_step_leaves_out_what_no_step_feels() -> None:
 def test_x_is_found_from_anywhere() -> None:
     """From the solution of another model, and from what is no solution at all: the same X."""
     system, _ = stretched(model(*SECOND))
-    x, wanted = system.work[system.first].copy(), system.numbers["X"].copy()
-    for start in (-3.0 * wanted, wanted + 0.3, system.numbers["base"], 10.0 * wanted):
-        system.numbers["X"] = start.copy()
+    x, wanted = system.work[system.first].copy(), system.numbers[ADDED].copy()
+    for start in (-3.0 * wanted, wanted + 0.3, 0.0 * wanted, 10.0 * wanted):
+        system.numbers[ADDED] = start
         assert np.all(np.isfinite(system.residual(x)))
-        assert relative(system.numbers["X"], wanted) < 1e-12
+        assert relative(system.numbers[ADDED], wanted) < 1e-12
 
 
 def test_what_neighbours_share() -> None:
@@ -203,8 +214,8 @@ def test_what_neighbours_share() -> None:
     for neighbour in (near, other):
         neighbour.takes(system)
         assert isinstance(neighbour, StretchedSystem)
-    assert np.array_equal(near.numbers["X"], system.numbers["X"])
-    assert np.array_equal(other.numbers["X"], other.numbers["base"])
+    assert np.array_equal(near.numbers[ADDED], system.numbers[ADDED])
+    assert not other.numbers[ADDED].any()
     arrays, same = (rows_of_blocks(each.problem).samples(44) for each in (system, near))
     assert same is arrays and not any(values.flags.writeable for values in arrays.values())
     moved = rows_of_blocks(problem_of(model(*SECOND, **{"step.learning_rate": 1.51}))).samples(44)

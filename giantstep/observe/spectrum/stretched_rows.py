@@ -18,7 +18,7 @@ from giantstep.observe.spectrum.hats import Hats, gaussian_trace
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.link import link_values
 from giantstep.spec.model import Target
-from giantstep.system.added_samples import AddedSamples, Stages
+from giantstep.system.added_samples import ADDED, AddedSamples, Stages, added_shape
 from giantstep.system.bulk_system import bulk_arrays, bulk_equations
 from giantstep.system.problem import Parameters, Problem
 
@@ -62,7 +62,7 @@ class StretchedRows:
         stages, self.trace_of = stages_of(equations)
         contractions = equations.tangents.contractions
         shapes = {name: (blocks,) * (1 + (name in _MATRICES)) for name in equations.UNKNOWNS}
-        shapes |= dict.fromkeys(equations.INNER, given["base"].shape)
+        shapes |= dict.fromkeys(equations.INNER, added_shape(given))
         shapes |= {name: (1,) for name in contractions.families if name not in (*shapes, *given)}  # no kappa here
         shapes |= {name: values.shape for name, values in given.items()}
         node = np.zeros((len(equations.COLUMNS) + len(contractions.features) * blocks, 1))
@@ -84,12 +84,12 @@ class StretchedRows:
         if self._base is None or self._base[0] != asked:
             if not self._added(hats):
                 return self._nothing
-            self._base = asked, numbers["X"].copy(), self.added.slope()
+            self._base = asked, numbers[ADDED].copy(), self.added.slope()
         if there.rows.tobytes() == asked:  # the ridge alone is another
             return self.response(hats)
         _, x, inverse = self._base
         self._go(there, x)
-        numbers["X"] = x - (inverse @ self.added.missed().ravel()).reshape(x.shape)
+        numbers[ADDED] = x - (inverse @ self.added.missed().ravel()).reshape(x.shape)
         self.added.missed()
         return self._mean
 
@@ -110,7 +110,7 @@ class StretchedRows:
 
     def _go(self, hats: Hats, x: Array) -> None:
         """Set what is given, and X."""
-        self.numbers.update(T=hats.t, V1_hat=hats.v1, X=x)
+        self.numbers.update({"T": hats.t, "V1_hat": hats.v1, ADDED: x})
 
     @property
     def _nothing(self) -> Array:
@@ -120,11 +120,11 @@ class StretchedRows:
         """X, from that of the nearest answer, or from afar."""
         place = hats.rows
         near = min(self.answers, key=lambda answer: float(np.abs(answer[0] - place).max()), default=None)
-        self._go(hats, self.numbers["base"] if near is None else near[1])
+        self._go(hats, np.zeros_like(self.numbers[ADDED]) if near is None else near[1])
         with np.errstate(all="ignore"):
             if not self.added.found():
                 return False
-        self.answers.insert(0, (place, self.numbers["X"].copy()))
+        self.answers.insert(0, (place, self.numbers[ADDED].copy()))
         del self.answers[_KEPT:]
         return True
 
