@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 16db3f8bfc2a6d58, runtime 76545b5a7a7b6180.
+Generated; do not edit. Signature c93493c1a8a59b72, runtime 6fffea2448be7ca2.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "16db3f8bfc2a6d58a149a937c2d3880ff83899bbe15fc1843c49c67d090f578b"
+SIGNATURE = "c93493c1a8a59b724d133f3f7b404504b229a219619938b00e377679cbb7002a"
 
 
 def overlap(lower, information, alpha):

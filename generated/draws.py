@@ -5,14 +5,14 @@ the squared one of its slope. g1, g2, g3, g4: averages of powers of g over the o
 its mean. Matrices are over blocks, V_1 that of the first fit; q: Q1_hat_12, t: T_12, Q: beta Q1_12, N: beta times
 shares; J: beta times sums of products j_2 j_1^T of sources, of m over the dimension.
 
-Generated; do not edit. Signature 63ab8d25e0fb6af7, runtime 76545b5a7a7b6180.
+Generated; do not edit. Signature 7bb082cdda885abd, runtime 6fffea2448be7ca2.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "63ab8d25e0fb6af7937bb8a95c1f8a3f52058b3f5e40e83761337c20057f97a0"
+SIGNATURE = "7bb082cdda885abd77195ca01243674e26b59e8bb9b56eb019a2e95168c99077"
 
 
 def sample(d_mean, d_square, d_Delta, d_V, g1, g1_x, g2, g2_x, g2_xx, g3, g3_x, g4):

@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature d1bff2ca22d6ec49, runtime 76545b5a7a7b6180.
+Generated; do not edit. Signature 5da1282941576ab2, runtime 6fffea2448be7ca2.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "d1bff2ca22d6ec499fe5ec5b2fd6fd9ea7f524319ae22aceb08008a7e9a65054"
+SIGNATURE = "5da1282941576ab27e90b1e2f36a27265be028a8cdf17ba92c32de6ca476f2ee"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature d05b2b0254969c6a, runtime 76545b5a7a7b6180.
+Generated; do not edit. Signature 46c6ec8933eef506, runtime 6fffea2448be7ca2.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "d05b2b0254969c6a2aece3c6ec004f6e6f2d337ad72229b3aeb7e63d85d4a930"
+SIGNATURE = "46c6ec8933eef506ea06cea5ba42f9fb5496d4c3a2ae624927dc51ced54d5a93"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature d024f5f47eb3ca79, runtime 76545b5a7a7b6180.
+Generated; do not edit. Signature 9d92a802fc1b426f, runtime 6fffea2448be7ca2.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "d024f5f47eb3ca794831cdf818b400f8d687d772927036a7e2e833445d363390"
+SIGNATURE = "9d92a802fc1b426fce4254e12c372ce2a87dd6c44071ff9a48c1f1ed65377af0"
 
 
 def directions(*, L_rest, gamma, **_):

@@ -23,7 +23,7 @@ AXES = 8  # of the loops of a step, at most
 _ALONG = 8  # what a loop along memory gains over another
 # columns of a step: kind, its operands, the first and one after the last; of the result its place and size
 KIND, FIRST, LAST, PLACE, SIZE, LENGTH = 0, 1, 2, 3, 4, 5
-NOUGHT, ONE = np.uint64(0), np.uint64(1)  # of what is never negative, which is indexed faster
+NOUGHT, ONE, _FOUR = np.uint64(0), np.uint64(1), np.uint64(4)  # of what is never negative, which is indexed faster
 STRIDE = LENGTH + AXES  # lengths of the loops come first, then the strides of the result
 
 
@@ -47,6 +47,25 @@ def _advance(step, index, last):
 
 
 @kept(**ALONG)
+def _add_rows(array, x, y, step, z, apart, count, length):
+    """Add rows of numbers times factors to one, four at a time; step, apart: from one row, or factor, to the next."""
+    while count >= _FOUR:
+        second, third, last = y + step, y + step + step, y + step + step + step
+        a, b, c, d = array[z], array[z + apart], array[z + apart + apart], array[z + apart + apart + apart]
+        if a != 0.0 or b != 0.0 or c != 0.0 or d != 0.0:
+            for n in range(length):
+                array[x + n] += a * array[y + n] + b * array[second + n] + c * array[third + n] + d * array[last + n]
+        y, z, count = last + step, z + apart + apart + apart + apart, count - _FOUR
+    for _ in range(count):
+        factor = array[z]
+        if factor != 0.0:
+            for n in range(length):
+                array[x + n] += factor * array[y + n]
+        y += step
+        z += apart
+
+
+@kept(**ALONG)
 def _multiply(array, places, rows, count, strides, length):
     """Add products of two in two loops, place by place; to one place the sum of all. Loops along memory have steps that
     are written; a factor that is zero, as most are of what selects, adds nothing.
@@ -55,6 +74,12 @@ def _multiply(array, places, rows, count, strides, length):
     """
     x, y, z = places
     dx, dy, dz = strides
+    if rows[0] == 0 and dx == 1 and (dy == 0 and dz == 1 or dz == 0 and dy == 1):
+        if dz == 0:
+            _add_rows(array, x, y, rows[1], z, rows[2], count, length)
+        else:
+            _add_rows(array, x, z, rows[2], y, rows[1], count, length)
+        return
     for _ in range(count):
         if dx == 0:
             total = 0.0

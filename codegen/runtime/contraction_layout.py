@@ -46,8 +46,8 @@ class Layout:
         return value
 
     def like(self, values):
-        """All numbers, with those in the places ``known``."""
-        value = taken((self.size,), float, self.still)
+        """All numbers, with those in the places ``known``; what may move is any number before it is set."""
+        value = taken((self.size,), float)
         value[self.constants[0]] = self.constants[1]
         for place, own in zip(self.known, values, strict=True):
             value[place] = own

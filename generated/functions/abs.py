@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 08505fcf78c3cec6, runtime 76545b5a7a7b6180.
+Generated; do not edit. Signature 1f20716a09888e12, runtime 6fffea2448be7ca2.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "08505fcf78c3cec6521feb52dbedd89669b1447cc669917ec258bc39b4704330"
+SIGNATURE = "1f20716a09888e12af534c79dfa39dea4fef8fb32e683796445d913c0acf8f28"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature b516b81d57ced88c, runtime 76545b5a7a7b6180.
+Generated; do not edit. Signature b0f53c96671331ef, runtime 6fffea2448be7ca2.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "b516b81d57ced88cbe5d155c548642d733459272e9846b91318cde6cd787419d"
+SIGNATURE = "b0f53c96671331ef2a2140acb930e83f49251ff399aba43c48e1b3d42b459ad2"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

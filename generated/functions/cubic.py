@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 4ac57ebd7a7c8ba2, runtime 76545b5a7a7b6180.
+Generated; do not edit. Signature d7e13d8ccc8afc59, runtime 6fffea2448be7ca2.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "4ac57ebd7a7c8ba26998fc2cf848f54b5639163ddb3795b3aa73ce64eb6f91cf"
+SIGNATURE = "d7e13d8ccc8afc59a440b24f3c71e2644fe0887c3f0b6fcce3d8c55a596bfde3"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 8559edfb47f39ba4, runtime 76545b5a7a7b6180.
+Generated; do not edit. Signature 6e0fd44071d3c65a, runtime 6fffea2448be7ca2.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "8559edfb47f39ba494a60993a07cd1d2e29fb500de0954782fedcb288e6efb2d"
+SIGNATURE = "6e0fd44071d3c65a0387fbc2113400d17626cb77bc1397f468189de846edaed4"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

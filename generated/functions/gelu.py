@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 29c12c359c836d22, runtime 76545b5a7a7b6180.
+Generated; do not edit. Signature 24db30f40092fcca, runtime 6fffea2448be7ca2.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "29c12c359c836d222f821808e52dbbc9e1b00442ff42904f2151a88e3fdbd345"
+SIGNATURE = "24db30f40092fcca4a47f923405ebe59efc1ebee0abdd2c83014671a1d562600"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

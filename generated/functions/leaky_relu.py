@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature fe88cebacdef9ac6, runtime 76545b5a7a7b6180.
+Generated; do not edit. Signature 3f1c23d693fa364a, runtime 6fffea2448be7ca2.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "fe88cebacdef9ac60b4c03b819dcf1478007af677ec02e28d934d6a9fc3a54c7"
+SIGNATURE = "3f1c23d693fa364ade05e31c655956d1f692e2c4e843e0e5cae78df7d0ece611"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

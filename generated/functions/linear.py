@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature c5e1323e523f3562, runtime 76545b5a7a7b6180.
+Generated; do not edit. Signature 165f20db77e01d26, runtime 6fffea2448be7ca2.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "c5e1323e523f356271dcefadef353a2f761b42486a8872cb6eb5006c5992f9a0"
+SIGNATURE = "165f20db77e01d26534659ea82e72d73515fd4c1867df32c15ac99965b009502"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 167a029c09b573f5, runtime 76545b5a7a7b6180.
+Generated; do not edit. Signature dad3e31f20188b56, runtime 6fffea2448be7ca2.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "167a029c09b573f5e256ddbf521fbac5d24f549689776a6ac49096db12b824d0"
+SIGNATURE = "dad3e31f20188b5605a071fb8f907084aec20941ca640525cd864af4d18e9b8e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

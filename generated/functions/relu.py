@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature a595f6c966a319ed, runtime 76545b5a7a7b6180.
+Generated; do not edit. Signature 1552420eab297888, runtime 6fffea2448be7ca2.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "a595f6c966a319ed8de4d74b1e16f65f632f17891f07d1974421c49ccfd482d4"
+SIGNATURE = "1552420eab297888ac6073d0296e9c1e793fc8ce92c606545dfa1ac2bb34c8e1"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

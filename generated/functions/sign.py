@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature a760a0a01a5bee6b, runtime 76545b5a7a7b6180.
+Generated; do not edit. Signature 19cf79c8627d5e99, runtime 6fffea2448be7ca2.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "a760a0a01a5bee6bc54e37f725cb60d906ae2ef0a5a5de80eb4db7fccb2bdd59"
+SIGNATURE = "19cf79c8627d5e99992248e1872ee046bc49f5a471059f9a1cf2b894f0b07da5"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

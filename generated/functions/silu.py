@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 4ebc798cd2d1e21a, runtime 76545b5a7a7b6180.
+Generated; do not edit. Signature 26152dd82b3f4efb, runtime 6fffea2448be7ca2.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "4ebc798cd2d1e21a296f07d83d5bdac837266328bfdac938d68fb742be964b62"
+SIGNATURE = "26152dd82b3f4efb3e44cca7dd5f1cb7043418ec02027c692277f40bac012084"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

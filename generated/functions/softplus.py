@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature d04e6cb261468961, runtime 76545b5a7a7b6180.
+Generated; do not edit. Signature a4723addf4fe74ef, runtime 6fffea2448be7ca2.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "d04e6cb26146896107ff46d1ba094f1ee131fc9b906dd23dcff4b9ce57769334"
+SIGNATURE = "a4723addf4fe74ef94d8e0feaebf36c4450d842608313640f04b8e16fa0778af"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 479ad93dc39b4b6c, runtime 76545b5a7a7b6180.
+Generated; do not edit. Signature ad3149980eee4df5, runtime 6fffea2448be7ca2.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "479ad93dc39b4b6c07bf43eeac16345776e3267618d54ea643b2c8542670a974"
+SIGNATURE = "ad3149980eee4df53661d9c99742267e2c7f4f87d791c6c426e83f94e685defa"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature a0a17a909bd4c11a, runtime 76545b5a7a7b6180.
+Generated; do not edit. Signature 9cba3de1d3776b0e, runtime 6fffea2448be7ca2.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "a0a17a909bd4c11a78c5538712b7a3f09c27a61b0f4c0afa3983010b59ede050"
+SIGNATURE = "9cba3de1d3776b0e9ef8adfdcfe1fb072242688f130f1f1c72a79e762e0b2dc6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

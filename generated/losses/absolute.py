@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature a4500469f4a41ef0, runtime 76545b5a7a7b6180.
+Generated; do not edit. Signature 880887436055573d, runtime 6fffea2448be7ca2.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "a4500469f4a41ef0df957fc97c8041ebacdc10de4cc20e52354953d2314564bb"
+SIGNATURE = "880887436055573d377693cf776fde9557a5b5043a1c836c3d92ad9b633789fb"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 5d5470e128cfe4bd, runtime 76545b5a7a7b6180.
+Generated; do not edit. Signature 3f4f483ff5974e55, runtime 6fffea2448be7ca2.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "5d5470e128cfe4bd56e830139639bf6e85e4b7c5dd7b9f46cd10a6b77131a5db"
+SIGNATURE = "3f4f483ff5974e55140803549e8ce4130b5a2b881adee49ec65c778e70f8ec4c"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

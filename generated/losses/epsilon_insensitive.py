@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 6dba3b7d3541080d, runtime 76545b5a7a7b6180.
+Generated; do not edit. Signature c376dd248c7124ef, runtime 6fffea2448be7ca2.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "6dba3b7d3541080d031e7c14968a49453c6487b188c1c2b3474f082d7a18f37c"
+SIGNATURE = "c376dd248c7124ef37575ce8d51c4c0769f21120ad68f9bbb917a1408482f760"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

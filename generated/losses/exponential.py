@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature dede6759a8361fd9, runtime 76545b5a7a7b6180.
+Generated; do not edit. Signature 6b6634ad0fe080c7, runtime 6fffea2448be7ca2.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "dede6759a8361fd9a98bb5f6a1a36b5a6dcbc5eab6a541ff3a540cf2b550297e"
+SIGNATURE = "6b6634ad0fe080c79e137bfb52b86cbd8728b530f0ba291ad786fd4e8e16ee7c"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

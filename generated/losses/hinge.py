@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 5bd272aac98798c1, runtime 76545b5a7a7b6180.
+Generated; do not edit. Signature e06b4d45e8841d66, runtime 6fffea2448be7ca2.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "5bd272aac98798c1b202bb1456a503f7900f7f5f6a2cf75e8d396cf859323868"
+SIGNATURE = "e06b4d45e8841d66538088663cc014a038e49fd832791a3d33c4e5085c9e236d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

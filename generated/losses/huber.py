@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 296d34d7790cd4c1, runtime 76545b5a7a7b6180.
+Generated; do not edit. Signature 9db2b433c645fef8, runtime 6fffea2448be7ca2.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "296d34d7790cd4c1e93e38bbabc545dc17dcce6690eedaebef1b5b41d92bbe31"
+SIGNATURE = "9db2b433c645fef8817f2a979afe65aabe2a9a91eea6e94c57f45e46b4966bb3"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature c281468c40049019, runtime 76545b5a7a7b6180.
+Generated; do not edit. Signature 09e936694616986c, runtime 6fffea2448be7ca2.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "c281468c40049019ffed58cddcc5f8dc1c2a55840d15983bb36aa08cf5f78599"
+SIGNATURE = "09e936694616986c5afaaf320c44f178c3e75ed0c6e4fd47a6dc93bde0c2d2a1"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 803b0a0a3e6b4ab3, runtime 76545b5a7a7b6180.
+Generated; do not edit. Signature 255721865a765a01, runtime 6fffea2448be7ca2.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "803b0a0a3e6b4ab37556488e0233264651abe5b30774ae5cd897d2065c3fb67f"
+SIGNATURE = "255721865a765a01175911a5b198fc15b9707d1f1426ab0e9d8c575a8e08758e"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

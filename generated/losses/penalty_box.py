@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature dc36a76e73a8ae46, runtime 76545b5a7a7b6180.
+Generated; do not edit. Signature 91bd707295aae61c, runtime 6fffea2448be7ca2.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "dc36a76e73a8ae468c6e23227d70ec8b77ea3fd1bb2b9eca74b67056cafb9d1f"
+SIGNATURE = "91bd707295aae61cf888581c91e32496d60d9c1c4c41768375d7c441e6a9ded7"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 65e9fb57e6203409, runtime 76545b5a7a7b6180.
+Generated; do not edit. Signature dea98f893ca60706, runtime 6fffea2448be7ca2.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "65e9fb57e6203409a1c0e7e63ba42356d3534c29e4bb39ee6ea3348a7c145b71"
+SIGNATURE = "dea98f893ca607062304823f0cfd546de82812e34fdf583cd8c157b19554558f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

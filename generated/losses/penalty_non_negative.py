@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 1da3d3ab5289e206, runtime 76545b5a7a7b6180.
+Generated; do not edit. Signature db61c3ee3acd0daf, runtime 6fffea2448be7ca2.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "1da3d3ab5289e2066da63e873432708fdb323b3863a90f8dc4a4e0e7555a9386"
+SIGNATURE = "db61c3ee3acd0dafc3f2e11981e5806faa13815376c49cce2879194abe9c1014"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

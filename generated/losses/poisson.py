@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature f968a85bbf69f52d, runtime 76545b5a7a7b6180.
+Generated; do not edit. Signature 605329b2c40efe0a, runtime 6fffea2448be7ca2.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "f968a85bbf69f52d8a6d23ee081b7c4118ca1844ec7a8f6ed92b22c2c965e424"
+SIGNATURE = "605329b2c40efe0ab8a8efdc526b979dd694f52892ceb2d0c1598337d4a484eb"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature e5fb8b869987dd62, runtime 76545b5a7a7b6180.
+Generated; do not edit. Signature 228208e5210fe9be, runtime 6fffea2448be7ca2.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "e5fb8b869987dd62583f7bd0430b256eccaf7325a0b8838679fc6a119e313be2"
+SIGNATURE = "228208e5210fe9becdfde91727af296501bbb09aa22bf6d105d6bbc8fce00760"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

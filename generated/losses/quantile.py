@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 5685243be09dec38, runtime 76545b5a7a7b6180.
+Generated; do not edit. Signature c2c7a355adc8d2d8, runtime 6fffea2448be7ca2.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "5685243be09dec388c7125ba3af37f9a4b8f68e0a5427be46df7d98da45616eb"
+SIGNATURE = "c2c7a355adc8d2d84741e8d212a328fc4c3934cebb3c2b80169757b34341b1b2"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

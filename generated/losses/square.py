@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 27c71e5f9c2dc3b8, runtime 76545b5a7a7b6180.
+Generated; do not edit. Signature c42b7069ff64b9bd, runtime 6fffea2448be7ca2.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "27c71e5f9c2dc3b8136add9d3cc4b8c3899a94cda667127eea359fab4b4d33a4"
+SIGNATURE = "c42b7069ff64b9bd300fe396e1126b9faa4ab86d0cfbe907c337053373c51db0"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 17e11024fcd6c808, runtime 76545b5a7a7b6180.
+Generated; do not edit. Signature cedd602308cdeabb, runtime 6fffea2448be7ca2.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "17e11024fcd6c8086d993d80312e644c3df6926aa3fae9c00632768191693f8d"
+SIGNATURE = "cedd602308cdeabb98c83820f8b7eecd70b81c40da3f6c31b678ce9ece20dbd5"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """Where the arrays of contractions lie in memory, for given lengths of their axes.
 
 Written by hand, in codegen/runtime/contraction_layout.py.
-Generated; do not edit. Signature b3d93ec5ffc196b5, runtime 76545b5a7a7b6180.
+Generated; do not edit. Signature c5c6050ca52ce959, runtime 6fffea2448be7ca2.
 Regenerate with: giantstep generate
 """
 
@@ -53,8 +53,8 @@ class Layout:
         return value
 
     def like(self, values):
-        """All numbers, with those in the places ``known``."""
-        value = taken((self.size,), float, self.still)
+        """All numbers, with those in the places ``known``; what may move is any number before it is set."""
+        value = taken((self.size,), float)
         value[self.constants[0]] = self.constants[1]
         for place, own in zip(self.known, values, strict=True):
             value[place] = own
@@ -279,4 +279,4 @@ def _exchange(rows, loops, place, *arrays):
     for array in arrays:
         array[rows, loops], array[rows, place] = array[rows, place].copy(), array[rows, loops].copy()
 
-SIGNATURE = "b3d93ec5ffc196b56b32bbff69e9ef7c84211bfc2469f63261f4d58181ce3d59"
+SIGNATURE = "c5c6050ca52ce95963cfabf5d5a29f7cdaced47577395762e32e9d7b1f47e3a8"

@@ -4,7 +4,7 @@ The numbers of a system lie in one array; a stage is some of its contractions, i
 left to linear algebra.
 
 Written by hand, in codegen/runtime/evaluation.py.
-Generated; do not edit. Signature b3d93ec5ffc196b5, runtime 76545b5a7a7b6180.
+Generated; do not edit. Signature c5c6050ca52ce959, runtime 6fffea2448be7ca2.
 Regenerate with: giantstep generate
 """
 
@@ -452,4 +452,4 @@ def _followers(contractions, names, stops):
             moved.add(into)
     return moved
 
-SIGNATURE = "b3d93ec5ffc196b56b32bbff69e9ef7c84211bfc2469f63261f4d58181ce3d59"
+SIGNATURE = "c5c6050ca52ce95963cfabf5d5a29f7cdaced47577395762e32e9d7b1f47e3a8"

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 8c8252d9d78aaea6.
+Generated; do not edit. Signature d174da6a9063a3fc.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "8c8252d9d78aaea6f923e730fd9783c1f4c7d944cd61384f445de248e8cae7e5"
+SIGNATURE = "d174da6a9063a3fcd5557b33f9255bc54b188766c17be5f792e631aaea8b8e1f"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

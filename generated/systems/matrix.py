@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature e57ad340018df187.
+Generated; do not edit. Signature 98d6a6230feb8ae7.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "e57ad340018df18767a374f2d9c93edbaaacf3992b22638ea67ae0a678dbb636"
+SIGNATURE = "98d6a6230feb8ae74ae51df626b7e98f43644df08a06fa2d9c3f0e363b1e9d45"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

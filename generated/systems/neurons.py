@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 0c7f89b2e23516a8.
+Generated; do not edit. Signature bfeb711fced8826f.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "0c7f89b2e23516a865b9a46aa2ee472a29d2544ae0fb773acd1dc35606a9f53c"
+SIGNATURE = "bfeb711fced8826fb189dbf4a1af7da0aeabce05bf5cfe72a83f7ef8387f5b8f"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

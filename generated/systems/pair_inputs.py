@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature af23d6c905469429, runtime 76545b5a7a7b6180.
+Generated; do not edit. Signature fca70933ed7aed77, runtime 6fffea2448be7ca2.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "af23d6c9054694291c9e994307932bbba98cd2f07376c0f19813c6066c59244a"
+SIGNATURE = "fca70933ed7aed776040d3c22e2556f92410705e6760178967edbbb24f84ca69"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature cef651e175364cb5, runtime 76545b5a7a7b6180.
+Generated; do not edit. Signature 6ecc9ddc86f612a5, runtime 6fffea2448be7ca2.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "cef651e175364cb50de8160ab581938d2039bbd92f917ea0b6beebd50a2f74da"
+SIGNATURE = "6ecc9ddc86f612a559f4ffa1ea04d4b57611c80c2fc0e161caf3572206687056"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

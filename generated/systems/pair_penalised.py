@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature bde5973d4fc93353, runtime 76545b5a7a7b6180.
+Generated; do not edit. Signature 1b95bd88c7b80544, runtime 6fffea2448be7ca2.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "bde5973d4fc933535354cdc2e0a5a51bbbd99142e554933de0d432a570b3d00a"
+SIGNATURE = "1b95bd88c7b80544156e4badc3427b89289cd9ed9d51b9b87bc6a4cacd94430e"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

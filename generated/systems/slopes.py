@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature f9b295a97cafba25.
+Generated; do not edit. Signature 1a1bd009d8bd26eb.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "f9b295a97cafba2518c6003845710bde8b1e085ff74751d2010b4d023389cd1d"
+SIGNATURE = "1a1bd009d8bd26eb2aeabcd2ab4b7d9c458bc7915537a3f1a0ccb0f966202db0"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 7be90bf5222cca1e.
+in X). Generated; do not edit. Signature 52acaaeb6dfa0f0e.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "7be90bf5222cca1e78e561909726806e7170c09a4c56aae50e6b4af4a9fecf0c"
+SIGNATURE = "52acaaeb6dfa0f0e5d0e647ff05c7b5b387fce36da5b4ae6e40b747e77f74ad2"
 
 
 # rows of node, then those of the blocks

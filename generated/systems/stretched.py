@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 4ad09f5493892f38.
+Generated; do not edit. Signature a1f2449681137e0d.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "4ad09f5493892f3810caf05a674ce55d68db7c84e8f97e4cfe7f25d5ffc3baa2"
+SIGNATURE = "a1f2449681137e0d82862226a980136b0dfb81520babc611ff0c0e98dcb473fb"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature cae4e027e2bb1335.
+Generated; do not edit. Signature 0b3d6289642ce329.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "cae4e027e2bb13350c2a6fdd6835e3053c862ad4a3c4ca827f4621755060337a"
+SIGNATURE = "0b3d6289642ce329215a90da197c9aaf9cbc40becea6e78b33f605fa1a12ba7d"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

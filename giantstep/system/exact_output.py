@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import lru_cache
 
 import numpy as np
 
@@ -16,7 +17,6 @@ from giantstep.law.kind import bulk_kind
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.fit_loss import FitLoss
 from giantstep.spec.link import link_values
-from giantstep.spec.model import Target
 from giantstep.system.constant_output import square_of_label
 from giantstep.system.coupled_solver import solve_coupled
 from giantstep.system.discretisation import resolved
@@ -105,13 +105,14 @@ def _may_be_exact(problem: Problem) -> bool:
     parameters, beside = problem.parameters, 1.0 - (np.array(problem.overlaps) ** 2).sum(axis=0)
     if parameters.inverse_dimension > 0.0 or parameters.noise > 0.0 or problem.weights is not None:
         return False
-    return bool(np.all(beside <= _KNOWN)) or _is_constant(problem.model.target)
+    return bool(np.all(beside <= _KNOWN)) or _is_constant(problem.model.target.link, problem.model.target.indices)
 
 
-def _is_constant(target: Target) -> bool:
+@lru_cache(maxsize=64)
+def _is_constant(link: str, indices: int) -> bool:
     """Whether the label is the same everywhere, as far as some places tell."""
-    places = np.random.default_rng(11).standard_normal((target.indices, _PLACES))
-    return float(np.ptp(link_values(target.link)(places))) == 0.0
+    places = np.random.default_rng(11).standard_normal((indices, _PLACES))
+    return float(np.ptp(link_values(link)(places))) == 0.0
 
 
 def _of_square_loss(problem: Problem, curvature: float, tolerance: float) -> Solution | None:

@@ -16,7 +16,7 @@ from giantstep.system.equations import Equations
 Array = np.ndarray
 _MOST = 60
 SHORTEST, SHORT = 1e-6, 1e-2  # a step this short makes no progress; none worth its cost on a path
-IN_TURN = machine.IN_TURN
+IN_TURN, _FOLLOWS = machine.IN_TURN, 3.0  # what a step of some moves by of what is left out, in its own length
 _FELT = 1e-200  # a row or a column of a Jacobian below that counts as zero: quotients overflow
 _SETTLED = 1e-7  # relative step at which the unknowns have converged: the next one is about its square
 
@@ -27,7 +27,7 @@ class Outcome:
 
     left: relative length of the step that was not made, where x was close enough; moved: how far the solution is from
     the start at most, in units of the unknowns; felt: what the test error moves by from the start to the solution,
-    relative, by each unknown for itself, where that is known.
+    relative, by each unknown for itself, where that is known; in_turn: see ``IN_TURN``, of the Jacobian.
     """
 
     x: Array
@@ -37,6 +37,7 @@ class Outcome:
     left: float = 0.0
     moved: float = 0.0
     felt: float = math.inf
+    in_turn: bool = False
 
 
 def newton(
@@ -62,7 +63,8 @@ def newton(
     given = near.jacobian if near is not None and system.again > 0.0 and len(near.x) == n else None
     known = given is not None
     numbers[: machine.KNOWN + 1] = most, settled, blind, shortest, system.again, known
-    numbers[machine.ENOUGH] = enough
+    in_turn = known and near is not None and near.in_turn
+    numbers[machine.ENOUGH] = enough / _FOLLOWS if in_turn else enough
     matrix = room[machine.JACOBIAN : machine.JACOBIAN + n]
     room[machine.CANDIDATE] = x
     if given is not None:
@@ -79,14 +81,15 @@ def newton(
             numbers[machine.DIRECTIONS] = known_along(system, room)
             if numbers[machine.DIRECTIONS] == 0.0:
                 matrix[...] = system.matrix_of_step()
-                numbers[machine.AGAIN] = system.again
+                numbers[machine.AGAIN], in_turn = system.again, system.again == IN_TURN
+                numbers[machine.ENOUGH] = enough / _FOLLOWS if in_turn else enough
         else:
             _shorten(room, numbers)
         wanted = machine.advance(room, numbers)
     found = room[machine.X].copy(), int(numbers[machine.EVALUATIONS]), wanted == machine.CONVERGED
-    left = float(numbers[machine.LEFT])
+    left = float(numbers[machine.LEFT]) * (_FOLLOWS if in_turn else 1.0)
     moved = float(np.max(np.abs(found[0] - start) / room[machine.SIZE])) + left if found[2] else math.inf
-    return Outcome(*found, matrix.copy() if system.again > 0.0 else None, left, moved)
+    return Outcome(*found, matrix.copy() if system.again > 0.0 else None, left, moved, in_turn=in_turn)
 
 
 def _shorten(room: Array, numbers: Array) -> None:

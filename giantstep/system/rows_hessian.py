@@ -24,17 +24,28 @@ Array = np.ndarray
 _OTHERS = ("adjoint", "m", "Q1", "T", "V1")  # unknowns that have no source
 
 
+@dataclass(frozen=True, eq=False)
+class Turn:
+    """Unknowns whose equations are told along each other. Stages along these: conjugates and the equations of m by
+    ``hats``, what follows from no rows by ``plain``; moves: what rows are told along then.
+    """
+
+    unknowns: tuple[str, ...]
+    moves: tuple[str, ...]
+    hats: Stage
+    plain: Stage
+
+
 @dataclass(frozen=True)
 class HessianStages:
-    """Stages of tangents. Along unknowns: conjugates and the equations of m by ``hats``, and what follows from no rows
-    by ``plain``. Along V1_hat and T: the mean resolvent that X follows from, what does not follow from the adjoint of
-    X, its residual, what follows; of these alone the equations of T and V1. Along sources: the equations of what these
-    go with.
+    """Stages of tangents. Along unknowns: all at once, or those of each turn alone. Along V1_hat and T: the mean
+    resolvent that X follows from, what does not follow from the adjoint of X, its residual, what follows; of these
+    alone the equations of T and V1. Along sources: the equations of what these go with.
     """
 
     still: Stage
-    hats: Stage
-    plain: Stage
+    at_once: tuple[Turn, ...]
+    in_turn: tuple[Turn, ...]
     resolvent: Stage
     chain: Stage
     adjoint: Stage
@@ -55,13 +66,25 @@ def hessian_stages(equations: ModuleType, stages: Stages) -> HessianStages:
     of, sources = equations.tangents.contractions, sources_of(equations)
     hats = tuple(f"d_{name}_hat" for name in ("V1", "Q1", "Q2", "V2")) + tuple(f"d_{hat}" for hat in sources.values())
     stops = (*hats, *(name for name in of.functions if name.startswith("d_") and name in of.named))
-    unknowns = tuple(f"d_{name}" for name in equations.UNKNOWNS)
     rows = tuple(f"d_residual_{name}" for name in equations.UNKNOWNS if name != "m")
     left = f"d_residual_{ADJOINT}"
     still = Stage(of, (*rows, "d_residual_m", left), after=stages.all, without=of.moving)
-    averages = Stage(of, (*hats, "d_residual_m"), of=unknowns, moved=unknowns)
-    direct = tuple(name for name in unknowns if name not in ("d_T", "d_adjoint")) + ("d_Q2_hat", "d_V2_hat")
-    plain = Stage(of, rows, of=direct, moved=direct, stops=stops)
+
+    def turn(unknowns: Sequence[str], moves: Sequence[str], beside: Sequence[str]) -> Turn:
+        """beside: conjugates that rows are not told along."""
+        along = tuple(f"d_{name}" for name in unknowns)
+        results = [f"d_{name}" for name in (*moves, *beside) if name.find("_hat") > 0]
+        averages = Stage(of, results + ["d_residual_m"] * ("m" in unknowns), of=along, moved=along)
+        direct = tuple(name for name in along if name not in ("d_T", "d_adjoint")) + tuple(f"d_{n}" for n in beside)
+        own = tuple(f"d_residual_{name}" for name in unknowns if name != "m")
+        return Turn(tuple(unknowns), tuple(moves), averages, Stage(of, own, of=direct, moved=direct, stops=stops))
+
+    turns = (
+        turn(("T", "V1"), ("V1_hat", "T"), ("V2_hat",)),
+        turn(("m", *sources), tuple(sources.values()), ()),
+        turn(("adjoint", "Q1"), ("adjoint", "Q1_hat"), ("Q2_hat",)),
+    )
+    whole = turn(equations.UNKNOWNS, [name for one in turns for name in one.moves], ("V2_hat", "Q2_hat"))
     moved, given_x = ("d_V1_hat", "d_T", f"d_{ADDED}", f"d_{ADJOINT}"), "d_Res_own"
 
     def along(results: Sequence[str], **more: Sequence[object]) -> Stage:
@@ -74,7 +97,7 @@ def hessian_stages(equations: ModuleType, stages: Stages) -> HessianStages:
     answers = tuple(f"d_residual_{name}" for name in sources)
     linear = Stage(of, answers, of=given, moved=given, stops=stops)
     few = along(("d_residual_T", "d_residual_V1"))
-    return HessianStages(still, averages, plain, along((given_x,)), chain, adjoint, last, few, linear)
+    return HessianStages(still, (whole,), turns, along((given_x,)), chain, adjoint, last, few, linear)
 
 
 @dataclass(frozen=True)
@@ -91,19 +114,21 @@ class RowsHessian:
         return self.added.numbers
 
     def jacobian(self, exchange: Exchange, responses_stand: bool = False) -> Array:
-        """The derivative of the residuals in the unknowns [n, n]; responses_stand: without what overlaps do along
-        V1_hat and T, nor Q1 and Q2 along sources, which costs most.
+        """The derivative of the residuals in the unknowns [n, n]; responses_stand: without what m and overlaps do along
+        T and V1, nor Q1 and Q2 along m and other overlaps, which costs most.
         """
         value, places = self.numbers.value, _places(self.equations, self.numbers.layout, exchange)
-        count = sum(len(columns) for columns, _ in exchange.passes)
-        matrix, moves = np.empty((count, count)), np.empty((len(places.moves), count))
+        count = len(exchange.image)
+        matrix, moves = np.zeros((count, count)), np.zeros((len(places.moves), count))
         self.numbers.run(self.stages.still)
-        for columns, unit in exchange.passes:
-            value[exchange.moved] = unit
-            self.numbers.run(self.stages.hats)
-            self.numbers.run(self.stages.plain)
-            matrix[:, columns] = value[exchange.image[:, : len(columns)]]
-            moves[:, columns] = value[places.moves[:, : len(columns)]]
+        for turn in self.stages.in_turn if responses_stand else self.stages.at_once:
+            found = _passes(self.equations, self.numbers.layout, exchange, turn)
+            for columns, unit in found.passes:
+                value[exchange.moved] = unit
+                self.numbers.run(turn.hats)
+                self.numbers.run(turn.plain)
+                matrix[found.equations[:, None], columns] = value[found.image[:, : len(columns)]]
+                moves[found.moves[:, None], columns] = value[found.told[:, : len(columns)]]
         matrix[places.equations] += self._of_rows(places, responses_stand)[places.rows] @ moves
         return matrix
 
@@ -229,9 +254,7 @@ def _places(equations: ModuleType, layout: Layout, exchange: Exchange) -> _Place
     def lie(names: Iterable[str]) -> list[Array]:
         return [places_in(layout, f"d_{name}").reshape(-1, ways) for name in names]
 
-    first = places_in(layout, "d_V1_hat")
-    rest = lie(("T", "adjoint", "Q1_hat", *sources.values()))
-    moves = np.concatenate([first[np.triu_indices(len(first))], *rest])
+    moves = np.concatenate([*_moves(equations, layout, ways).values()])
     hats, of_sources = np.concatenate(lie(("V1_hat", "T"))), np.concatenate(lie(sources.values()))
     names = [name for name in equations.UNKNOWNS if name != "m"]  # those whose equations rows are in
     of_families = lie(f"residual_{name}" for name in names)
@@ -242,3 +265,42 @@ def _places(equations: ModuleType, layout: Layout, exchange: Exchange) -> _Place
     found = np.array([number.get(place, -1) for place in exchange.image[:, 0].tolist()])
     asked = np.flatnonzero(found >= 0)
     return _Places(moves, hats, of_sources, answers, along_sources, asked, found[asked], families)
+
+
+@dataclass(frozen=True)
+class _Passes:
+    """Of a turn: directions of unknowns, some at a time; its equations, and where these are found; which of the moves
+    are told, and where.
+    """
+
+    passes: tuple[tuple[Array, Array], ...]
+    equations: Array
+    image: Array
+    moves: Array
+    told: Array
+
+
+@lru_cache(maxsize=64)
+def _passes(equations: ModuleType, layout: Layout, exchange: Exchange, turn: Turn) -> _Passes:
+    ways = exchange.image.shape[1]
+    moves = _moves(equations, layout, ways)
+    units = np.concatenate([unit.reshape(-1, ways)[:, : len(columns)] for columns, unit in exchange.passes], axis=1)
+    counts = [places_in(layout, f"d_{name}").size // ways for name in equations.UNKNOWNS]
+    family = np.repeat(equations.UNKNOWNS, counts)[np.argmax(units != 0.0, axis=0)]
+    own = np.flatnonzero(np.isin(family, turn.unknowns))
+    passes = []
+    for first in range(0, len(own), ways):
+        some, unit = own[first : first + ways], np.zeros((len(units), ways))
+        unit[:, : len(some)] = units[:, some]
+        passes.append((some, unit.ravel()))
+    of_moves = np.repeat([*moves], [len(places) for places in moves.values()])
+    told = np.flatnonzero(np.isin(of_moves, turn.moves))
+    return _Passes(tuple(passes), own, exchange.image[own], told, np.concatenate([*moves.values()])[told])
+
+
+def _moves(equations: ModuleType, layout: Layout, ways: int) -> dict[str, Array]:
+    """Places [S, ways] of the moves of V1_hat, T, Q2, Q1_hat and sources, by name."""
+    first = places_in(layout, "d_V1_hat")
+    rest = ("T", "adjoint", "Q1_hat", *sources_of(equations).values())
+    of_rest = {name: places_in(layout, f"d_{name}").reshape(-1, ways) for name in rest}
+    return {"V1_hat": first[np.triu_indices(len(first))], **of_rest}

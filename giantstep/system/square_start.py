@@ -34,6 +34,7 @@ from giantstep.system.state import pairs, start_of
 
 Array = np.ndarray
 _ROUNDS, _NEAR, _FAR = 3, 0.1, 2.3  # how often, and changes of log(c): one that is nothing, one that is not trusted
+_SAME = 1e-12  # of the logarithms: the same loss but for rounding
 _MORE_ROUNDS = 8  # from outputs that hardly vary
 _MOST_SHIFTS, _LONGEST_SHIFT = 30, 2.0  # of the mean of these
 _LONGEST = 2.0  # of a step that is carried on, in its own length
@@ -80,6 +81,9 @@ def unknowns_of_like_square_loss(problem: Problem, system: CoupledSystem) -> Arr
         if closer is None or abs(math.log(closer.c / like.c)) > _FAR:
             break
         change, last = abs(math.log(closer.c / like.c)), (like, closer)
+        if max(change, abs(math.log(closer.a / like.a))) < _SAME:
+            found = x
+            break
         like, before = _onward(before, last), last
         x = found = _unknowns(problem, system, node, like)
         if change < _NEAR:
