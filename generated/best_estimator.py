@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature c93493c1a8a59b72, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature 97275859d928b40c, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "c93493c1a8a59b724d133f3f7b404504b229a219619938b00e377679cbb7002a"
+SIGNATURE = "97275859d928b40c1fdf8af959b22d568682a3bb0d5dfdafeef1a4dba730cb18"
 
 
 def overlap(lower, information, alpha):

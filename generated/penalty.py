@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 5da1282941576ab2, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature 5a4dd3a7e1420530, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "5da1282941576ab27e90b1e2f36a27265be028a8cdf17ba92c32de6ca476f2ee"
+SIGNATURE = "5a4dd3a7e1420530c68986607acf2b4ad86efd22b0e0db529ec2618c475f9b9c"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

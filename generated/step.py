@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 46c6ec8933eef506, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature 56ed537ecbcd570a, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "46c6ec8933eef506ea06cea5ba42f9fb5496d4c3a2ae624927dc51ced54d5a93"
+SIGNATURE = "56ed537ecbcd570a530e14bd878cb0ffbc06abbe9441504175d4449be47efd32"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

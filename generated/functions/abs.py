@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 1f20716a09888e12, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature d8cdaddb9e10b174, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "1f20716a09888e12af534c79dfa39dea4fef8fb32e683796445d913c0acf8f28"
+SIGNATURE = "d8cdaddb9e10b174c93a1aa7ba0ef6c4366d672fdecca17553975e99e7b5f74f"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

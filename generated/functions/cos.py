@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature b0f53c96671331ef, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature 4c75a21aa51b198a, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "b0f53c96671331ef2a2140acb930e83f49251ff399aba43c48e1b3d42b459ad2"
+SIGNATURE = "4c75a21aa51b198ad8707602bab7c02ddb9703e6f3004aa9664f390d637b886a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

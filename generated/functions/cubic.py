@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature d7e13d8ccc8afc59, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature 23e91cced9fba1fa, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "d7e13d8ccc8afc59a440b24f3c71e2644fe0887c3f0b6fcce3d8c55a596bfde3"
+SIGNATURE = "23e91cced9fba1fa249156b6f9e00829067358bd5dd584ab0365112f306731c4"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

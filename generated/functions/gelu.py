@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 24db30f40092fcca, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature 3f87c828eccb9d51, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "24db30f40092fcca4a47f923405ebe59efc1ebee0abdd2c83014671a1d562600"
+SIGNATURE = "3f87c828eccb9d516ae442f0a13ed8da293267e3bce12d4899dc5ccdfe54450c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 165f20db77e01d26, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature ffc73879b58e25c4, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "165f20db77e01d26534659ea82e72d73515fd4c1867df32c15ac99965b009502"
+SIGNATURE = "ffc73879b58e25c456eb89d3202b4356ced56988bcad2cec6d3ae4421abcdf51"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature dad3e31f20188b56, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature 82185751a89049e1, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "dad3e31f20188b5605a071fb8f907084aec20941ca640525cd864af4d18e9b8e"
+SIGNATURE = "82185751a89049e1f1081d8ebd01487597b6dd38237ff29afade9e3e02f8e2e2"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

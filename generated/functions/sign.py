@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 19cf79c8627d5e99, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature a20c2f819cd728c9, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "19cf79c8627d5e99992248e1872ee046bc49f5a471059f9a1cf2b894f0b07da5"
+SIGNATURE = "a20c2f819cd728c9a9d34a46fd46c2a3b5516da425642134f7c40d6fc74cac81"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 26152dd82b3f4efb, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature f477769289f6b563, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "26152dd82b3f4efb3e44cca7dd5f1cb7043418ec02027c692277f40bac012084"
+SIGNATURE = "f477769289f6b563958a22859bf391be0a37a11d926d0faedc72eb7acad9d35b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

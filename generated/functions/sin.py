@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 945a54defd9a0c41, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature 3236df1b26025530, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "945a54defd9a0c41e644d6406ced73d11f49f9b4d4f6081f139e77d2e861aeb7"
+SIGNATURE = "3236df1b2602553080f8e59317ed05e74a99c0d3d92e42fd837cb8154b32c348"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

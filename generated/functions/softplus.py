@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature a4723addf4fe74ef, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature 3ff66fac5a2d4dd8, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "a4723addf4fe74ef94d8e0feaebf36c4450d842608313640f04b8e16fa0778af"
+SIGNATURE = "3ff66fac5a2d4dd87c02acd67f684f12f434e129ae092b94dbf3f3dac1c051eb"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature ad3149980eee4df5, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature 746fd3013f5da4a8, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "ad3149980eee4df53661d9c99742267e2c7f4f87d791c6c426e83f94e685defa"
+SIGNATURE = "746fd3013f5da4a89979305d13f40b036a776e82c0a65aa4a4a0277c41dea010"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 9cba3de1d3776b0e, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature 52bb71ae6eac51e0, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "9cba3de1d3776b0e9ef8adfdcfe1fb072242688f130f1f1c72a79e762e0b2dc6"
+SIGNATURE = "52bb71ae6eac51e05df63eff71d7e38c3cf4168c3e2440e0515d2deb31a328b1"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 880887436055573d, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature 4af2f1f3e7dd209e, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "880887436055573d377693cf776fde9557a5b5043a1c836c3d92ad9b633789fb"
+SIGNATURE = "4af2f1f3e7dd209ea2671c77d0046c5cd7b4ae5c84deeaabea2c968b932169b1"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 3f4f483ff5974e55, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature c68eb87e3fbd6433, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "3f4f483ff5974e55140803549e8ce4130b5a2b881adee49ec65c778e70f8ec4c"
+SIGNATURE = "c68eb87e3fbd643359cda5f7aa4fc346aa462f42ad8ce11805e0f66e8d7e1a6a"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

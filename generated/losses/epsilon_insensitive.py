@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature c376dd248c7124ef, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature 80ce12f8afe30c8d, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "c376dd248c7124ef37575ce8d51c4c0769f21120ad68f9bbb917a1408482f760"
+SIGNATURE = "80ce12f8afe30c8d9d6eb62a581e28ddb9385075acb17db835f0317f5302724f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 6b6634ad0fe080c7, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature 44a67640388a0181, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "6b6634ad0fe080c79e137bfb52b86cbd8728b530f0ba291ad786fd4e8e16ee7c"
+SIGNATURE = "44a67640388a0181014f4e0fc66aead423329dce823ee37c654e637429539e87"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

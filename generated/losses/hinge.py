@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature e06b4d45e8841d66, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature 2fe4eac2a819b12f, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "e06b4d45e8841d66538088663cc014a038e49fd832791a3d33c4e5085c9e236d"
+SIGNATURE = "2fe4eac2a819b12fe98b63309a791fa539626df703835bc16b954b945dfbcfb2"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 9db2b433c645fef8, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature 5946cb58017228d0, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "9db2b433c645fef8817f2a979afe65aabe2a9a91eea6e94c57f45e46b4966bb3"
+SIGNATURE = "5946cb58017228d0bb16341c43d6b9e96aec39c0576dcedc4c8d9fb6b93dc68c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 09e936694616986c, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature edede0967ddd3cc5, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "09e936694616986c5afaaf320c44f178c3e75ed0c6e4fd47a6dc93bde0c2d2a1"
+SIGNATURE = "edede0967ddd3cc5b10920ccaac0160f3f8760f60e7b28d68e0d2b52ea9fe136"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

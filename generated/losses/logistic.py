@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 255721865a765a01, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature 5eee4e0eb3991756, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "255721865a765a01175911a5b198fc15b9707d1f1426ab0e9d8c575a8e08758e"
+SIGNATURE = "5eee4e0eb3991756c187b2b090c382b94db57df3dc8cbfecca369e23b4c942a7"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

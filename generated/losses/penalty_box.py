@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 91bd707295aae61c, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature 91ed4d6ca034f890, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "91bd707295aae61cf888581c91e32496d60d9c1c4c41768375d7c441e6a9ded7"
+SIGNATURE = "91ed4d6ca034f8907746865f259eaca87ac8055decab90b210fa4adc8b8fa384"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature dea98f893ca60706, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature 02aca99ff19b9f4f, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "dea98f893ca607062304823f0cfd546de82812e34fdf583cd8c157b19554558f"
+SIGNATURE = "02aca99ff19b9f4f7d2fc46ef47d0e5886e8d58c634987760b0a84db02e8609f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

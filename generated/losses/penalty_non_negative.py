@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature db61c3ee3acd0daf, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature 4aa8339232f1d662, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "db61c3ee3acd0dafc3f2e11981e5806faa13815376c49cce2879194abe9c1014"
+SIGNATURE = "4aa8339232f1d6621c80db679c78d9e47b9cbc0a99f9ec92ae07460b14cf9a0c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

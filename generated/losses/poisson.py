@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 605329b2c40efe0a, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature 17fe669252309889, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "605329b2c40efe0ab8a8efdc526b979dd694f52892ceb2d0c1598337d4a484eb"
+SIGNATURE = "17fe669252309889dd6393b435e30ee38eb35db757a06f3096af026e1d17db50"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature c2c7a355adc8d2d8, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature a9c96ab74fef761a, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "c2c7a355adc8d2d84741e8d212a328fc4c3934cebb3c2b80169757b34341b1b2"
+SIGNATURE = "a9c96ab74fef761a3e255bfaaff7eb119071429f20aa5b54e8b22ba1a989be5e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature acdf82c059035b07, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature f16bc85c107e2a0a, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "acdf82c059035b073f895e32f3726141c09cb6c9dffe46a31311f3bd32100fd1"
+SIGNATURE = "f16bc85c107e2a0a2dc664819d5d021ccfb61991d42afc26a30c0650e3ebafaf"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

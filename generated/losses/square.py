@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature c42b7069ff64b9bd, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature 485cee4b2a1580f7, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "c42b7069ff64b9bd300fe396e1126b9faa4ab86d0cfbe907c337053373c51db0"
+SIGNATURE = "485cee4b2a1580f70c78db57f0bc435ebe065e965363da488f3fc6c49ac759c4"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

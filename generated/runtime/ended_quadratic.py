@@ -4,7 +4,7 @@ Output and variable are a Gaussian pair, and on every part of the line of omega 
 both: its averages are moments of the pair on rectangles.
 
 Written by hand, in codegen/runtime/ended_quadratic.py.
-Generated; do not edit. Signature c5c6050ca52ce959, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature 4ae6df272a789749, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 """
 
@@ -180,4 +180,4 @@ def set_ended_quadratic(law, rule, output, pair, knots, room, sums):
         if ends:
             return
 
-SIGNATURE = "c5c6050ca52ce95963cfabf5d5a29f7cdaced47577395762e32e9d7b1f47e3a8"
+SIGNATURE = "4ae6df272a7897495baed3effef327ef49a968b9ef620e3ae759fd66a5c4fb38"

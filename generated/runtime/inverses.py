@@ -4,7 +4,7 @@ Linear algebra libraries hand matrices of a hundred rows to several threads, whi
 programs run: that may take a thousand times as long as the inverse.
 
 Written by hand, in codegen/runtime/inverses.py.
-Generated; do not edit. Signature c5c6050ca52ce959, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature 4ae6df272a789749, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 """
 
@@ -101,4 +101,4 @@ def invert_large(matrix):
                 matrix[i, other] = entry
             order[k], order[other] = order[other], order[k]
 
-SIGNATURE = "c5c6050ca52ce95963cfabf5d5a29f7cdaced47577395762e32e9d7b1f47e3a8"
+SIGNATURE = "4ae6df272a7897495baed3effef327ef49a968b9ef620e3ae759fd66a5c4fb38"

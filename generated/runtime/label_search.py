@@ -1,7 +1,7 @@
 """Where the output passes kinks of a loss, on lines along which the label varies: of many places at once.
 
 Written by hand, in codegen/runtime/label_search.py.
-Generated; do not edit. Signature c5c6050ca52ce959, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature 4ae6df272a789749, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 """
 
@@ -76,4 +76,4 @@ def find_shares(distances, panels, size, shares):
         growth = 1.0 + (most / size) ** 2 + size / width[p] * math.exp(-0.5 * near * near)
         shares[p] = weight[p] * math.exp(-0.5 * nearest * nearest) * (high[p] - low[p]) * growth
 
-SIGNATURE = "c5c6050ca52ce95963cfabf5d5a29f7cdaced47577395762e32e9d7b1f47e3a8"
+SIGNATURE = "4ae6df272a7897495baed3effef327ef49a968b9ef620e3ae759fd66a5c4fb38"

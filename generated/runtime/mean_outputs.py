@@ -1,7 +1,7 @@
 """What is known of mean outputs from a system: averages of products of mean functions, and how far they are carried.
 
 Written by hand, in codegen/runtime/mean_outputs.py.
-Generated; do not edit. Signature c5c6050ca52ce959, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature 4ae6df272a789749, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 """
 
@@ -103,4 +103,4 @@ def linear_in_outputs(weight, labels, laws, out):
         out[1] += weight[n] * product
         out[2] += weight[n] * response[n]
 
-SIGNATURE = "c5c6050ca52ce95963cfabf5d5a29f7cdaced47577395762e32e9d7b1f47e3a8"
+SIGNATURE = "4ae6df272a7897495baed3effef327ef49a968b9ef620e3ae759fd66a5c4fb38"

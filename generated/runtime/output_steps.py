@@ -1,7 +1,7 @@
 """Steps of the trapezoid over l = prox(omega) of a smooth loss: even ones, or such that grow away from its knee.
 
 Written by hand, in codegen/runtime/output_steps.py.
-Generated; do not edit. Signature c5c6050ca52ce959, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature 4ae6df272a789749, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 """
 
@@ -113,4 +113,4 @@ def fill_growing(steps, ends, places, weights):
         places[i] = steps.knee + half * (up - down)
         weights[i] = step * half * (up + down)
 
-SIGNATURE = "c5c6050ca52ce95963cfabf5d5a29f7cdaced47577395762e32e9d7b1f47e3a8"
+SIGNATURE = "4ae6df272a7897495baed3effef327ef49a968b9ef620e3ae759fd66a5c4fb38"

@@ -1,7 +1,7 @@
 """Adaptive panels: expectations over g of f, g f and the squared residual at s + q g, q = sqrt(c).
 
 Written by hand, in codegen/runtime/panels.py.
-Generated; do not edit. Signature c5c6050ca52ce959, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature 4ae6df272a789749, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 """
 
@@ -303,4 +303,4 @@ def panels(f, breaks, centres, widths, shifts, q, raw, scratch):
         raw[5, i] = error2 + tail
         raw[6, i] = error0
 
-SIGNATURE = "c5c6050ca52ce95963cfabf5d5a29f7cdaced47577395762e32e9d7b1f47e3a8"
+SIGNATURE = "4ae6df272a7897495baed3effef327ef49a968b9ef620e3ae759fd66a5c4fb38"

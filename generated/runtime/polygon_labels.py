@@ -3,7 +3,7 @@
 Given y the pair of what is not known is normal on a polygon, with a mean along the slope of the label there.
 
 Written by hand, in codegen/runtime/polygon_labels.py.
-Generated; do not edit. Signature c5c6050ca52ce959, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature 4ae6df272a789749, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 """
 
@@ -212,4 +212,4 @@ def told_on_polygons(labels, chances, squares, rule):
                 out[n, 3] += step * sums[_SQUARE, i] * sums[_SQUARE, i] / chance
     return out
 
-SIGNATURE = "c5c6050ca52ce95963cfabf5d5a29f7cdaced47577395762e32e9d7b1f47e3a8"
+SIGNATURE = "4ae6df272a7897495baed3effef327ef49a968b9ef620e3ae759fd66a5c4fb38"

@@ -4,7 +4,7 @@ The probability is a sum over the edges: of the triangle from the origin to each
 run off to infinity. Of the means and products, Gauss's theorem leaves integrals along the edges, which are closed.
 
 Written by hand, in codegen/runtime/polygons.py.
-Generated; do not edit. Signature c5c6050ca52ce959, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature 4ae6df272a789749, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 """
 
@@ -241,4 +241,4 @@ def fill_plane(rows, nodes):
         for row in range(X, YY + 1):
             rows[row, i] = 0.0
 
-SIGNATURE = "c5c6050ca52ce95963cfabf5d5a29f7cdaced47577395762e32e9d7b1f47e3a8"
+SIGNATURE = "4ae6df272a7897495baed3effef327ef49a968b9ef620e3ae759fd66a5c4fb38"

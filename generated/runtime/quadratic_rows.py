@@ -3,7 +3,7 @@
 Knots of the loss are those of all outputs; what follows from their places is done in vector instructions.
 
 Written by hand, in codegen/runtime/quadratic_rows.py.
-Generated; do not edit. Signature c5c6050ca52ce959, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature 4ae6df272a789749, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 """
 
@@ -214,4 +214,4 @@ def set_rows(law, rule, alike, knots, places, count, rows):
             _fill_wide(inside, knots, number, spread, ends, places, count, rows)
         _add_part(knots.h[number], knots.kept[number], spread, count, rows)
 
-SIGNATURE = "c5c6050ca52ce95963cfabf5d5a29f7cdaced47577395762e32e9d7b1f47e3a8"
+SIGNATURE = "4ae6df272a7897495baed3effef327ef49a968b9ef620e3ae759fd66a5c4fb38"

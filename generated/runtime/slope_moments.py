@@ -1,7 +1,7 @@
 """Moments of the slope of a loss at an output, and how they move with the centre of the output.
 
 Written by hand, in codegen/runtime/slope_moments.py.
-Generated; do not edit. Signature c5c6050ca52ce959, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature 4ae6df272a789749, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 """
 
@@ -52,4 +52,4 @@ def slope_moments(law, rule, label, outputs, scratch, out):
             if (_POWERS[k] + _SLOPES[k]) % 2 == 1:
                 out[m, k] *= sign
 
-SIGNATURE = "c5c6050ca52ce95963cfabf5d5a29f7cdaced47577395762e32e9d7b1f47e3a8"
+SIGNATURE = "4ae6df272a7897495baed3effef327ef49a968b9ef620e3ae759fd66a5c4fb38"

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 98d6a6230feb8ae7.
+Generated; do not edit. Signature a0f17a37a1d2a15f.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "98d6a6230feb8ae74ae51df626b7e98f43644df08a06fa2d9c3f0e363b1e9d45"
+SIGNATURE = "a0f17a37a1d2a15f8e5d078112bbb900e1b17afcd12bc13655085f8603dc1664"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature d6460d9fac9e49e6.
+in X). Generated; do not edit. Signature 3f3696467067870c.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "d6460d9fac9e49e6b21f38d4d1c73b0108089ed674ff2845d37910d7c7778a4a"
+SIGNATURE = "3f3696467067870cc5daa6fe41b849801ce55ea595401a621e0c7e925f697366"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature d835445490219335, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature 6c5edb990bac78b9, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "d835445490219335d62a971f62b7e90a913cfcb977fa241ce9b5c874ae6da85b"
+SIGNATURE = "6c5edb990bac78b982a04d226baf7bb85a3881d61f90f567055cd0c4e5617274"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

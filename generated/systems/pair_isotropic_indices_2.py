@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature bf25e35404e6e01a, runtime 6fffea2448be7ca2.
+Generated; do not edit. Signature d52f84927aba9f07, runtime 79283ab6f213e8e9.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "bf25e35404e6e01a9d20f77c4654658d8b05b0ddbcb78f193ddf8692027acb83"
+SIGNATURE = "d52f84927aba9f07d7bd1307ded0d9fbc8a44ddf5387fb4678c1e72cddf69e80"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

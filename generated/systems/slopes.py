@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 1a1bd009d8bd26eb.
+Generated; do not edit. Signature 086fe461b9fced42.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "1a1bd009d8bd26eb2aeabcd2ab4b7d9c458bc7915537a3f1a0ccb0f966202db0"
+SIGNATURE = "086fe461b9fced427f2ba12bc2e6750dc3dfe303d4b9b6aafcfd1590776c1efa"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

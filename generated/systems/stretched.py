@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature a1f2449681137e0d.
+Generated; do not edit. Signature 6fba3c1128e5faa6.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "a1f2449681137e0d82862226a980136b0dfb81520babc611ff0c0e98dcb473fb"
+SIGNATURE = "6fba3c1128e5faa6b3cf4f7bdbbcef1a3ef1ac0513bb97a97472fa30d0ce57a6"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 0b3d6289642ce329.
+Generated; do not edit. Signature b3ba6f161bd38a2b.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "0b3d6289642ce329215a90da197c9aaf9cbc40becea6e78b33f605fa1a12ba7d"
+SIGNATURE = "b3ba6f161bd38a2b3a9b91b7a60861109f7bc842a78a1e959550a424c6752cf2"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -175,7 +175,8 @@ class BulkSystem(CoupledSystem):
         """Unknowns and averages to the numbers of the equations."""
         exchange, value = self.exchange, self.numbers.value
         value[exchange.unknowns[1]] = self.work[exchange.unknowns[0]]
-        value[exchange.averages] = self.averages
+        for place, average in zip(exchange.averages, self.averages, strict=True):
+            value[place] = average
 
     def follow(self) -> bool:
         """Evaluate what follows from the unknowns; whether it could be."""

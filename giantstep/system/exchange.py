@@ -19,7 +19,7 @@ Array = np.ndarray
 @dataclass(frozen=True, eq=False)
 class Exchange:
     """Places in the workspace and among the numbers of the same: of the unknowns, of the residuals of the equations'
-    unknowns; of the averages [A, N] among the numbers.
+    unknowns; among the numbers of every average at all nodes.
 
     passes: (columns of the Jacobian that are found together, directions of the unknowns at ``moved``); image: where the
     columns are found, for every residual and way.
@@ -27,7 +27,7 @@ class Exchange:
 
     unknowns: tuple[Array, Array]
     residuals: tuple[Array, Array]
-    averages: Array
+    averages: tuple[slice, ...]
     moved: Array
     passes: tuple[tuple[Array, Array], ...]
     image: Array
@@ -56,7 +56,7 @@ def exchange_of(room: Room, layout: Layout) -> Exchange:
         lie = slices_by_name(kernel, room.blocks)
         return _joined(np.arange(lie[f"{prefix}{name}"][0].start, lie[f"{prefix}{name}"][0].stop) for name in names)
 
-    averages = np.array([places_in(layout, name) for name in kernel.AVERAGES])
+    averages = [places_in(layout, name) for name in kernel.AVERAGES]
     places = members_and_norms(kernel, room.blocks, room.functions)[0]
     directions, results = outside("d_"), outside("d_residual_")
     passes = []
@@ -72,7 +72,7 @@ def exchange_of(room: Room, layout: Layout) -> Exchange:
     return Exchange(
         (outside(""), within("")),
         (outside("residual_"), within("residual_")),
-        averages,
+        tuple(slice(int(places[0]), int(places[-1]) + 1) for places in averages),
         within("d_"),
         tuple(passes),
         within("d_residual_").reshape(-1, room.ways)[image],
