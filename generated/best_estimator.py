@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 97275859d928b40c, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature a1abb2d33a3802cb, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "97275859d928b40c1fdf8af959b22d568682a3bb0d5dfdafeef1a4dba730cb18"
+SIGNATURE = "a1abb2d33a3802cbdcde80f7589aac182758c300a56d19767dc4a2501bdeadd4"
 
 
 def overlap(lower, information, alpha):

@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature 9e3122c951838ce5, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature 61bdfa4a1ef84b01, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "9e3122c951838ce5b3023d0e7c4f826259f72b6b628ec181bf145d1b54750ef3"
+SIGNATURE = "61bdfa4a1ef84b0168fbffc2270a085ffe6a66036eb4922a3e439529d2c9cee0"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 5a4dd3a7e1420530, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature f503e06d453b1489, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "5a4dd3a7e1420530c68986607acf2b4ad86efd22b0e0db529ec2618c475f9b9c"
+SIGNATURE = "f503e06d453b14897e07ac80ab7ccfb00a22a44701a45b1173a8e9a2cfc19b69"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

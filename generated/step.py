@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 56ed537ecbcd570a, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature 5e9bd1e2a7c06893, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "56ed537ecbcd570a530e14bd878cb0ffbc06abbe9441504175d4449be47efd32"
+SIGNATURE = "5e9bd1e2a7c0689390a642b67d720289fef0de85ea023b04f12a9d30a6ccc7b4"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

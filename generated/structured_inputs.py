@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature 337a6a26db7b562a, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature 375abe910ae7f01e, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "337a6a26db7b562ab4eab971da18f08847ce0b506b8ca8ba0621478a9524bacd"
+SIGNATURE = "375abe910ae7f01e582509a7887bf365aca0a394f03f90573dd28a439b0173f7"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature 394115e1b4a7e5d0, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature 8d47d501d121121c, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "394115e1b4a7e5d0bf18823d86319b299101afc26fd29c2a1ca834ff66e8d5ca"
+SIGNATURE = "8d47d501d121121c6fe7359348718cae1e828f9b4eb0ff055c1c5379ad79ccc6"
 
 
 def directions(*, L_rest, gamma, **_):

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature d8cdaddb9e10b174, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature 0c0c6ad8ac247ee2, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "d8cdaddb9e10b174c93a1aa7ba0ef6c4366d672fdecca17553975e99e7b5f74f"
+SIGNATURE = "0c0c6ad8ac247ee2e99c6c7b0a1f07fe0407600f86fc51796ba5f93450985ec9"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 4c75a21aa51b198a, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature 4048f1c7fcfd3e0d, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "4c75a21aa51b198ad8707602bab7c02ddb9703e6f3004aa9664f390d637b886a"
+SIGNATURE = "4048f1c7fcfd3e0d497ae28103d1a53cf770180ec77a673d336d4272d9ab1b20"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

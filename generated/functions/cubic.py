@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 23e91cced9fba1fa, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature bc521a03fb4f8e3d, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "23e91cced9fba1fa249156b6f9e00829067358bd5dd584ab0365112f306731c4"
+SIGNATURE = "bc521a03fb4f8e3d1636d7f09d04eb7f133da89635b8acd1028499536cff3863"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature f42b8c3caa1d0c6e, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature 72f8bce6bfca0a0c, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "f42b8c3caa1d0c6e6a3eef67dd2c34c17607d31d24b4c4bc9634e8f0ec5cef9c"
+SIGNATURE = "72f8bce6bfca0a0cbdaa08c0fc34a20c1b74c0663e529082b953291ade73e824"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

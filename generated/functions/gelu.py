@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 3f87c828eccb9d51, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature b7aab0f7d11a0ca5, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "3f87c828eccb9d516ae442f0a13ed8da293267e3bce12d4899dc5ccdfe54450c"
+SIGNATURE = "b7aab0f7d11a0ca59477f1a262f7f758dac2697daa17b94fd229a26c24372b84"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

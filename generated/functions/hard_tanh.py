@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature b2f33835409edcf7, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature 463be3a27d707e83, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "b2f33835409edcf779d62ab3a9e3e086c79ed0f727b7979760eb621e135b55fc"
+SIGNATURE = "463be3a27d707e8379653f17e0cd1ec78ecf222c0279da89db1af0d371017ba3"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

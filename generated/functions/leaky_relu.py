@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 831dcd5ef0e98a17, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature 40ba065f06553ea2, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "831dcd5ef0e98a1738585ebf6750f9c03dc5207e480f51105eef3c5621a6d6b9"
+SIGNATURE = "40ba065f06553ea22af7b0c249384dc27eae7c2ee5fb28d29d7e5c99d168c9ff"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature ffc73879b58e25c4, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature 968a1e9e8939c6b7, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "ffc73879b58e25c456eb89d3202b4356ced56988bcad2cec6d3ae4421abcdf51"
+SIGNATURE = "968a1e9e8939c6b7fb1e5a7246990f4b667fa2200a000d0cf91a52444d0567c7"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

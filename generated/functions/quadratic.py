@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 82185751a89049e1, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature 639fb928592506c0, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "82185751a89049e1f1081d8ebd01487597b6dd38237ff29afade9e3e02f8e2e2"
+SIGNATURE = "639fb928592506c0c3b54c8750bbb9e76af6eee45eb07d619045c200114eca90"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

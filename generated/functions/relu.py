@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 3cfa37ee5325fd5d, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature 88d752e318aef91d, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "3cfa37ee5325fd5d34fa1385000b2e0528e10211d22c680fae09227f5fe68b52"
+SIGNATURE = "88d752e318aef91de8ddf07d29b8dac341dfa82855ded4761b18eeb8664d2272"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

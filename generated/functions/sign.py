@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature a20c2f819cd728c9, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature 32511dc27c215704, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "a20c2f819cd728c9a9d34a46fd46c2a3b5516da425642134f7c40d6fc74cac81"
+SIGNATURE = "32511dc27c21570431dde02c6f353dbb0bbef5db120c5d08cdfe800924c9c44e"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

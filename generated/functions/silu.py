@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature f477769289f6b563, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature 6a16f68380d70d50, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "f477769289f6b563958a22859bf391be0a37a11d926d0faedc72eb7acad9d35b"
+SIGNATURE = "6a16f68380d70d50f62cb609fec3db521577c01e530ad531bad488b8f9b52649"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 3236df1b26025530, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature 1f5d77eaa03c5b61, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "3236df1b2602553080f8e59317ed05e74a99c0d3d92e42fd837cb8154b32c348"
+SIGNATURE = "1f5d77eaa03c5b611b821bbccef43fc03d839c4f398a5aaecb09839bc8c75697"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 3ff66fac5a2d4dd8, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature d473710865bca2fc, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "3ff66fac5a2d4dd87c02acd67f684f12f434e129ae092b94dbf3f3dac1c051eb"
+SIGNATURE = "d473710865bca2fc4fcee4eb399d32245ed162edc4943daad0862aa535f127a3"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

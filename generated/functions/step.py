@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 746fd3013f5da4a8, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature 166d55907f989d94, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "746fd3013f5da4a89979305d13f40b036a776e82c0a65aa4a4a0277c41dea010"
+SIGNATURE = "166d55907f989d94d3a296a6d6cb27aba01c5939792d0626e3b38a3267c31559"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 52bb71ae6eac51e0, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature c01b84cbadbdbae1, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "52bb71ae6eac51e05df63eff71d7e38c3cf4168c3e2440e0515d2deb31a328b1"
+SIGNATURE = "c01b84cbadbdbae1129341ef91bde71221f949b6efd402be3bd4f0c7453689b7"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 4af2f1f3e7dd209e, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature de1e87f321cab6b0, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "4af2f1f3e7dd209ea2671c77d0046c5cd7b4ae5c84deeaabea2c968b932169b1"
+SIGNATURE = "de1e87f321cab6b05f958a1a0f2b5f7baf83419577416a822331d116f0affb77"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

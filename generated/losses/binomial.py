@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature c68eb87e3fbd6433, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature 7698ce9008895f55, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "c68eb87e3fbd643359cda5f7aa4fc346aa462f42ad8ce11805e0f66e8d7e1a6a"
+SIGNATURE = "7698ce9008895f5554ed07187d46faa57aad5480905d8835c9f764ddcafce148"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

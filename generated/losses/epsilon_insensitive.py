@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 80ce12f8afe30c8d, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature 9ed86c6c84d807d9, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "80ce12f8afe30c8d9d6eb62a581e28ddb9385075acb17db835f0317f5302724f"
+SIGNATURE = "9ed86c6c84d807d9846693b2823c7d72b7b47858d4b09bb3998607053c0bcdd4"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 44a67640388a0181, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature cecb82dd93854240, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "44a67640388a0181014f4e0fc66aead423329dce823ee37c654e637429539e87"
+SIGNATURE = "cecb82dd938542408a98d724a2a8c05af46f0b1697f6578e66d57e16a41ea09a"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 2fe4eac2a819b12f, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature 95039fe5d6aaf177, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "2fe4eac2a819b12fe98b63309a791fa539626df703835bc16b954b945dfbcfb2"
+SIGNATURE = "95039fe5d6aaf1779c11fcdeb1faa24a9c4e860f8191ab163cb9c4684bca3ac8"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

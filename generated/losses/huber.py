@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 5946cb58017228d0, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature 53486b26f5f385e9, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "5946cb58017228d0bb16341c43d6b9e96aec39c0576dcedc4c8d9fb6b93dc68c"
+SIGNATURE = "53486b26f5f385e90602598d0bd88bb1eef975c86e2cc1482005904894fa6bf9"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature edede0967ddd3cc5, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature f852e9bd169d770d, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "edede0967ddd3cc5b10920ccaac0160f3f8760f60e7b28d68e0d2b52ea9fe136"
+SIGNATURE = "f852e9bd169d770d118485bfc6570fe989b41d698e1c6314d7ba3ca99d8380c2"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

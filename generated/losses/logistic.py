@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 5eee4e0eb3991756, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature b67adf7b6a797182, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "5eee4e0eb3991756c187b2b090c382b94db57df3dc8cbfecca369e23b4c942a7"
+SIGNATURE = "b67adf7b6a79718275d28c02eb1834efd884391250a5e48e51e27b504b2c18e6"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

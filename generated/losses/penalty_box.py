@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 91ed4d6ca034f890, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature e840cc174e793c6a, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "91ed4d6ca034f8907746865f259eaca87ac8055decab90b210fa4adc8b8fa384"
+SIGNATURE = "e840cc174e793c6a9620085fe914e17c6b1260cd973a1d7b1cda04cc926d1306"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 02aca99ff19b9f4f, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature bb4197da8e7883a5, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "02aca99ff19b9f4f7d2fc46ef47d0e5886e8d58c634987760b0a84db02e8609f"
+SIGNATURE = "bb4197da8e7883a5b9e852ad7162ff0d84482b74fd2a1360ed7afe4dd73add61"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

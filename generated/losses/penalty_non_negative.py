@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 4aa8339232f1d662, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature a3f2b7d9b5aeb32b, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "4aa8339232f1d6621c80db679c78d9e47b9cbc0a99f9ec92ae07460b14cf9a0c"
+SIGNATURE = "a3f2b7d9b5aeb32be8b8da29fc21c09c29c835f556fd3736e7a015f8743c3f74"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

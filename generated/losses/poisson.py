@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 17fe669252309889, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature d88aa910fe596188, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "17fe669252309889dd6393b435e30ee38eb35db757a06f3096af026e1d17db50"
+SIGNATURE = "d88aa910fe59618841dd7616e160d57247125b2d859d54ae0a91bde5fd185f30"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 625c8f21b3781512, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature 15266c3852db6873, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "625c8f21b3781512136c88967a8ab2923c6d3a8c40fc69b86c3add49a7c361c0"
+SIGNATURE = "15266c3852db68734035a4b2317ee5975a327a594edc5c105604d5a172a41c2b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature a9c96ab74fef761a, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature 11c563c091bc09a3, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "a9c96ab74fef761a3e255bfaaff7eb119071429f20aa5b54e8b22ba1a989be5e"
+SIGNATURE = "11c563c091bc09a30db0bb9da2a80c44ae3ee824b8f5a6993cb4ef9e20434bbd"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature f16bc85c107e2a0a, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature 9de49cebdc9d6e97, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "f16bc85c107e2a0a2dc664819d5d021ccfb61991d42afc26a30c0650e3ebafaf"
+SIGNATURE = "9de49cebdc9d6e9773d8e79e2f94219cf46e9ed6c3f4d900bcb78735b9f4d797"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

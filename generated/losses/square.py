@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 485cee4b2a1580f7, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature 1c77e98205238d19, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "485cee4b2a1580f70c78db57f0bc435ebe065e965363da488f3fc6c49ac759c4"
+SIGNATURE = "1c77e98205238d19a44f713b2c61e5ac7322447777b58439328be5ec0f31cd9c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

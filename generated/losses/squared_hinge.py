@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature e5b09c46599d509b, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature c7ab8f89c1d22a14, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "e5b09c46599d509bd805ddcdb2595f7dcfcd7afe4cd78afcb03678ebc0096b49"
+SIGNATURE = "c7ab8f89c1d22a14fd11056c3d96cf5f1f8bc6545582e3e405cbae11f3a64340"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

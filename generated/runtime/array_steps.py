@@ -4,7 +4,7 @@ products of matrices by linear algebra.
 Every array has two parts, values and bounds, which lie in two rows of the same numbers.
 
 Written by hand, in codegen/runtime/array_steps.py.
-Generated; do not edit. Signature 4ae6df272a789749, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature 2a73c3b547261002, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
@@ -394,4 +394,4 @@ def multiplied(names, kept, lengths):
         return product.of
     return partial(np.einsum, f"{','.join(names)}->{kept}")
 
-SIGNATURE = "4ae6df272a7897495baed3effef327ef49a968b9ef620e3ae759fd66a5c4fb38"
+SIGNATURE = "2a73c3b5472610028a07246f138d1a75633b32a7ffc92bb235f93783c485635e"

@@ -4,7 +4,7 @@ Their loops are the long ones of a solver. Sums may be taken in any order, so th
 machine; everything else runs over a few blocks and asks for short code instead (``short``).
 
 Written by hand, in codegen/runtime/contractions.py.
-Generated; do not edit. Signature 4ae6df272a789749, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature 2a73c3b547261002, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
@@ -103,4 +103,4 @@ def add_product(field, row, factor, node, first, second):
     for n in range(node.shape[1]):
         field[row, n] += factor * node[first, n] * node[second, n]
 
-SIGNATURE = "4ae6df272a7897495baed3effef327ef49a968b9ef620e3ae759fd66a5c4fb38"
+SIGNATURE = "2a73c3b5472610028a07246f138d1a75633b32a7ffc92bb235f93783c485635e"

@@ -4,7 +4,7 @@ Output and variable are a Gaussian pair, and on every part of the line of omega 
 both: its averages are moments of the pair on rectangles.
 
 Written by hand, in codegen/runtime/ended_quadratic.py.
-Generated; do not edit. Signature 4ae6df272a789749, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature 2a73c3b547261002, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
@@ -180,4 +180,4 @@ def set_ended_quadratic(law, rule, output, pair, knots, room, sums):
         if ends:
             return
 
-SIGNATURE = "4ae6df272a7897495baed3effef327ef49a968b9ef620e3ae759fd66a5c4fb38"
+SIGNATURE = "2a73c3b5472610028a07246f138d1a75633b32a7ffc92bb235f93783c485635e"

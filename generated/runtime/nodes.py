@@ -1,7 +1,7 @@
 """Nodes of an average over the conditional output, with the envelope of a loss and its derivatives there.
 
 Written by hand, in codegen/runtime/nodes.py.
-Generated; do not edit. Signature 4ae6df272a789749, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature 2a73c3b547261002, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
@@ -328,4 +328,4 @@ def fill_nodes(law, rule, y, span, turns, scratch):
         _fill_products(scratch, count)
     return count
 
-SIGNATURE = "4ae6df272a7897495baed3effef327ef49a968b9ef620e3ae759fd66a5c4fb38"
+SIGNATURE = "2a73c3b5472610028a07246f138d1a75633b32a7ffc92bb235f93783c485635e"

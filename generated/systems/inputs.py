@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 64833e39b33cdba6.
+Generated; do not edit. Signature 9d59a625ced795e1.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "64833e39b33cdba6d1391d2b30dacf1f6d1f2244e6f01e157004d2a14b096381"
+SIGNATURE = "9d59a625ced795e11bbc61da15fbd9a1c19e8ab9fb1e93a59429ae03d649e604"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

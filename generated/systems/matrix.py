@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature a0f17a37a1d2a15f.
+Generated; do not edit. Signature e4c06b2bc7f87ae5.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "a0f17a37a1d2a15f8e5d078112bbb900e1b17afcd12bc13655085f8603dc1664"
+SIGNATURE = "e4c06b2bc7f87ae58c786108366e4f944dec09cae5eb42365e88f0ffbe17b4b9"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

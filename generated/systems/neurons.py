@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 338acd2975aa94fe.
+Generated; do not edit. Signature 7e77af81d7cbf12f.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "338acd2975aa94fe54dab1f42a7bc12f02103e6af4c6d75cd179344b3d0b63cf"
+SIGNATURE = "7e77af81d7cbf12f9ccbbc1f474360728ef7948b452e3ff9e796d1683b0955fb"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

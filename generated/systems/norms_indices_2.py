@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 3f3696467067870c.
+in X). Generated; do not edit. Signature 55f002b5bc8af4ed.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "3f3696467067870cc5daa6fe41b849801ce55ea595401a621e0c7e925f697366"
+SIGNATURE = "55f002b5bc8af4ed50cbdf62b5a17822b1243e16b2e0ca4f9d9ee2299842eaac"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

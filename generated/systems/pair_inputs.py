@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 59a4d09ea4eca026, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature ef2e622ecb29b4a9, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "59a4d09ea4eca0266438165c9f8dd23fb87c4bb221f8bad37bdd4dd81dfba293"
+SIGNATURE = "ef2e622ecb29b4a9b2eab235a750051f82b1cb1bfb1cf234df598e821f4f1ec7"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

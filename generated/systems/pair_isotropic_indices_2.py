@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature d52f84927aba9f07, runtime 79283ab6f213e8e9.
+Generated; do not edit. Signature 08b6d8cdcd8f52af, runtime 38260952df27e6ff.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "d52f84927aba9f07d7bd1307ded0d9fbc8a44ddf5387fb4678c1e72cddf69e80"
+SIGNATURE = "08b6d8cdcd8f52afcc8a972a7e7a36575afa59b531e4907d888fc48e7d8ff335"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 086fe461b9fced42.
+Generated; do not edit. Signature 3475f94238f3445b.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "086fe461b9fced427f2ba12bc2e6750dc3dfe303d4b9b6aafcfd1590776c1efa"
+SIGNATURE = "3475f94238f3445bdf79fa027ddbdc3821e7642d5800765291301f4a5391c49f"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

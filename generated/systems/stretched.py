@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 6fba3c1128e5faa6.
+Generated; do not edit. Signature d20bf10c11f14949.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "6fba3c1128e5faa6b3cf4f7bdbbcef1a3ef1ac0513bb97a97472fa30d0ce57a6"
+SIGNATURE = "d20bf10c11f14949af3930b61353b0ad958d374ee25b017477cb75869aa883c8"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

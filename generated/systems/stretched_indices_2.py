@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature b3ba6f161bd38a2b.
+Generated; do not edit. Signature aa71ba5c03341ac2.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "b3ba6f161bd38a2b3a9b91b7a60861109f7bc842a78a1e959550a424c6752cf2"
+SIGNATURE = "aa71ba5c03341ac215b71836881d9046baa9ba12bb3d9d01549564c25b4269f4"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -44,6 +44,7 @@ from giantstep.system.saturated_outputs import above_lower_floor, remaining, res
 from giantstep.system.settling import settling
 from giantstep.system.square_loss import RESIDUAL
 from giantstep.system.stalled import unsolved
+from giantstep.system.two_index_refinement import settles_of_two
 
 Array = np.ndarray
 # relative Newton steps, about the root of the error then left: of the coarse start, of a solution to compare with
@@ -210,7 +211,7 @@ def _beside(problem: Problem, start: Result | None, tolerance: float) -> tuple[P
     """
     if start is None and bulk_kind(problem.model) != "stretched":
         return None
-    if start is not None:
+    if start is not None and (settles_of_two(problem) or may_follow(problem)):
         coarse = coarse_system(problem)
         x = unknowns_of(problem, coarse, start)
         if x is None or needs_chosen_labels(coarse, x, tolerance) or turns_in_plane(problem, x):

@@ -319,7 +319,7 @@ class Reference:
         system = coupled_at(problem, FINE[-1])
         assert isinstance(system, BulkSystem)
         system.residual(system.unknowns(self.order))
-        return {**system.given, **{name: system.numbers[name] for name in system.equations.INNER}}
+        return {**system.given, **{name: system.numbers[name] for name in ("X", "adjoint_X") if system.of_samples}}
 
     @cached_property
     def readouts(self) -> ReadoutLaw | None:

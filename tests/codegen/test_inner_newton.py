@@ -21,15 +21,16 @@ class Equation:
     matrix: Array
     value: Array = field(init=False)
     state: Array = field(default_factory=lambda: np.zeros(machine.STATE))
+    base: float = 0.5
     slopes: int = 0
 
     def __post_init__(self) -> None:
         size, kind = _SIZE, self.matrix.dtype
-        self.value = np.zeros(5 * size + size * size, kind)
-        self.value[size : 2 * size] = 0.5  # base
-        places = (0, size, 2 * size, 5 * size, 3 * size, 4 * size)
-        self.of = machine.Followed(_NONE, _NONE, _NONE, _NONE, *places)
-        self.inverse, self.room = np.zeros((1, size, size), kind), np.zeros((2, size), kind)
+        self.value = np.zeros(4 * size + 2 * size * size, kind)
+        places = np.arange(4 * size, dtype=np.uint64).reshape(4, size)
+        slopes = np.arange(4 * size, len(self.value), dtype=np.uint64).reshape(2, 1, size, size)
+        self.of = machine.Followed(_NONE, _NONE, _NONE, _NONE, *places, *slopes)
+        self.inverse, self.room = np.zeros((1, size, size), kind), np.zeros((3, size), kind)
 
     @property
     def given(self) -> tuple[machine.Followed, Array, Array, Array]:
@@ -43,13 +44,17 @@ class Equation:
         """Of what X equals."""
         return np.asarray(self.matrix * (1.0 - np.tanh(self.x) ** 2))
 
+    def tell_slope(self) -> None:
+        """Of tanh(X), and of what X equals in that."""
+        self.value[4 * _SIZE :] = np.concatenate([self.matrix.ravel(), np.diag(1.0 - np.tanh(self.x) ** 2).ravel()])
+
     def found(self) -> bool:
         """Do what the machine asks for."""
-        x, base, left = (self.value[first : first + _SIZE] for first in (0, _SIZE, 2 * _SIZE))
+        x, left = self.value[:_SIZE], self.value[_SIZE : 2 * _SIZE]
         self.state[machine.PHASE] = machine.BEGUN
-        while (wanted := machine.advance(*self.given, self.room[0])) < machine.FOUND:
+        while (wanted := machine.advance(*self.given, self.room)) < machine.FOUND:
             if wanted == machine.RESOLVE:
-                left[:] = x - base - self.matrix @ np.tanh(x)
+                left[:] = x - self.base - self.matrix @ np.tanh(x)
             else:
                 self.slopes += 1
                 self.inverse[0] = np.linalg.inv(np.eye(_SIZE) - self.derivative())
@@ -77,7 +82,7 @@ def test_inverse_of_another_solution_serves() -> None:
     of = equation(float)
     assert of.found() and of.slopes > 0
     before = of.slopes
-    of.value[_SIZE : 2 * _SIZE] += 1e-3
+    of.base += 1e-3
     assert of.found() and of.slopes == before
     assert np.abs(of.x - 0.501 - of.matrix @ np.tanh(of.x)).max() < 1e-15
 
@@ -86,7 +91,7 @@ def test_inverse_of_another_solution_serves() -> None:
 def test_equation_without_numbers_is_lost(number: float) -> None:
     of = equation(float)
     assert of.found()
-    of.value[_SIZE] = number
+    of.base = number
     with np.errstate(invalid="ignore"):
         assert not of.found()
     assert of.state[machine.KNOWN] == 0.0
@@ -100,18 +105,19 @@ def test_adjoint_is_carried_by_an_inverse_nearby(kind: type, away: float) -> Non
     assert of.found()
     of.inverse[0] = np.linalg.inv(np.eye(_SIZE) - (1.0 - away) * of.derivative())
     of.state[machine.FRESH] = 0.0
-    of.value[5 * _SIZE :] = of.derivative().ravel()
-    of.value[4 * _SIZE : 5 * _SIZE] = right = np.random.default_rng(5).normal(size=_SIZE)
+    of.tell_slope()
+    of.value[3 * _SIZE : 4 * _SIZE] = right = np.random.default_rng(5).normal(size=_SIZE)
     assert machine.carry(*of.given, of.room)
     wanted = np.linalg.solve((np.eye(_SIZE) - of.derivative()).T, -right)
-    assert np.abs(of.value[3 * _SIZE : 4 * _SIZE] - wanted).max() < 1e-15 * np.abs(wanted).max() * _SIZE
+    assert np.abs(of.value[2 * _SIZE : 3 * _SIZE] - wanted).max() < 1e-15 * np.abs(wanted).max() * _SIZE
 
 
 def test_adjoint_is_not_carried_by_an_inverse_of_something_else() -> None:
     """Nor by one that is no number; by one that is said to be of here it is, whatever it is."""
     of = equation(float)
     assert of.found()
-    of.value[5 * _SIZE :], of.value[4 * _SIZE : 5 * _SIZE] = of.derivative().ravel(), 1.0
+    of.tell_slope()
+    of.value[3 * _SIZE : 4 * _SIZE] = 1.0
     for other in (3.0 * np.eye(_SIZE), np.full((_SIZE, _SIZE), np.nan)):
         of.inverse[0], of.state[machine.FRESH] = other, 0.0
         assert not machine.carry(*of.given, of.room)
