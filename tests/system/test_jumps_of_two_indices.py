@@ -51,7 +51,7 @@ def test_a_loss_of_the_margin_that_is_the_square_on_signs(link: str, changes: di
 @pytest.mark.slow
 def test_labels_that_jump_on_a_curve() -> None:
     """Two resolutions had the same nodes of the label: the derivative was off by 1.2 %, told to 3e-11."""
-    model = gs.gs.Model.from_dict(
+    model = gs.Model.from_dict(
         {
             "network": {"activation": "z*exp(-z**2)", "width": 0.58},
             "target": {"link": "sign(z1+z2**2-1)"},
