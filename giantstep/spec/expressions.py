@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from derive.language.catalogue import lookup
 from derive.language.grammar import Node, constant_value, parse
+from derive.language.substitution import number
 
 Array = NDArray[np.float64]
 Dual = tuple[Array, Array]
@@ -229,7 +230,9 @@ _COMBINED: Mapping[str, Callable[..., Jet]] = MappingProxyType(
 
 
 def _stable(node: Node) -> Node:
-    """The same function where a naive evaluation overflows or cancels."""
+    """The same function where a naive evaluation overflows, underflows or cancels."""
+    if node.op == "pow" or node.value == "sqrt":
+        return _root_of_power(node)
     if node.op != "call" or node.value != "log":
         return node
     inner = node.args[0]
@@ -240,6 +243,20 @@ def _stable(node: Node) -> Node:
             if constant_value(one) == 1.0 and grown.op == "call" and grown.value == "exp":
                 return Node("call", grown.args, "softplus")
     return node
+
+
+def _root_of_power(node: Node) -> Node:
+    """(x**2)**a as abs(x)**(2 a): the square of a small number is zero, long before its root is."""
+    inner, exponent = node.args[0], 0.5 if node.op == "call" else constant_value(node.args[1])
+    power = constant_value(inner.args[1]) if inner.op == "pow" else None
+    if exponent is None or power is None:
+        return node
+    base = inner.args[0]
+    if base.value != "abs":
+        if power % 2.0 != 0.0:
+            return node
+        base = Node("call", (base,), "abs")
+    return Node("pow", (base, number(power * exponent)))
 
 
 def _bell(x: Array) -> Array:

@@ -159,6 +159,17 @@ def test_slope_at_a_kink_lies_between_both_sides(text: str, point: float, left: 
     assert min(left, right) <= slope[0] <= max(left, right)
 
 
+@pytest.mark.parametrize(
+    ("root", "power"),
+    [("sqrt(z**2)", "abs(z)"), ("(z**2)**0.6", "abs(z)**1.2"), ("sqrt(abs(z)**3)", "abs(z)**1.5")],
+)
+def test_the_root_of_a_power_next_to_zero(root: str, power: str) -> None:
+    """The square of 1e-170 is zero: the slope of the root was infinite there, and the activation was refused."""
+    z = np.array([-2.0, -1e-170, 1e-200, 0.7])
+    for found, right in zip(numpy_function(root)(z), numpy_function(power)(z), strict=True):
+        np.testing.assert_allclose(found, right, rtol=1e-15)
+
+
 def test_outside_the_real_domain_value_and_slope_are_nan() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
