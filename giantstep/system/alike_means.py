@@ -71,7 +71,7 @@ def _solved_by_others(system: CoupledSystem, x: Array) -> bool:
     size = np.sqrt(weight @ (system.view("mean") ** 2 + system.view("Delta")))
     norms = np.sqrt(mu0**2 @ weight)
     system.view("m")[...] += _MOVED * size / np.where(norms > 0.0, norms, np.inf)
-    moved = system.work[system.first]
+    moved = system.gathered(system.work)
     system.residual(moved)
     left = np.abs(system.view("residual_m"))
     slopes = np.abs(mu0) @ (weight * np.sqrt(system.view("avg_gg")))

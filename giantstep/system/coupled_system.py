@@ -179,7 +179,11 @@ class CoupledSystem(JudgedSigns):
             values["norm"] = order.get("norm", np.zeros(self.blocks))
         for name in self.kernel.UNKNOWNS:
             self.view(name)[...] = values[name]
-        found: Array = self.work[self.first]
+        return self.gathered(self.work)
+
+    def gathered(self, work: Array) -> Array:
+        """The unknowns of an array like the workspace; of one of residuals by these names, the residuals."""
+        found: Array = work[self.first]
         return found
 
     def order_parameters(self) -> dict[str, Array]:

@@ -6,7 +6,8 @@ solve_direct (square_loss)  the square loss, isotropic rows: nodes of kappa with
                             (square_tables), then the generated solver, block by block, at two resolutions until the
                             test error has settled
 solve_coupled (coupled_solver)       everything else
-    coupled_at (system_of_problem)   the equations at one resolution, with the rows that the model asks for
+    coupled_at (system_of_problem)   the equations at one resolution, with the rows that the model asks for; of linear
+                                     features beside a small ridge in many digits (linear_features)
         resolved (discretisation)    their nodes of kappa, and the law of the label there
     newton (newton)                  from the square loss that it is like (square_start), or by continuation from an
                                      easier system, then at two finer resolutions, until these agree on the test error

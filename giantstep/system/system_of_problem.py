@@ -7,11 +7,16 @@ from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
 from giantstep.system.problem import Problem
 from giantstep.system.resolved import Resolved
+from giantstep.system.slight_response import responses_cancel
 
 
 def coupled_at(problem: Problem, level: Level, laws: Resolved | None = None) -> CoupledSystem:
     """The coupled system of a problem at one level of quadrature, with the bulk that its model asks for."""
     kind = bulk_kind(problem.model)
+    if responses_cancel(problem):
+        from giantstep.system.linear_features import LinearFeatures  # loads mpmath, which most models need not
+
+        return LinearFeatures(problem, level, laws)
     if kind in ("isotropic", "norms"):
         return CoupledSystem(problem, level, laws)
     from giantstep.system.bulk_system import BulkSystem  # most models start sooner without

@@ -131,5 +131,4 @@ def _gathered(system: CoupledSystem, residuals: Mapping[str, Array]) -> Array:
     room = State(system.kernel, system.blocks, 0)
     for name, values in residuals.items():
         room[name][...] = values
-    found: Array = room.work[system.first]
-    return found
+    return system.gathered(room.work)

@@ -99,7 +99,7 @@ class Sensitivity:
         tangents = self.tangents.along({**given, **system.moves(rates, given["d_beta"], given["penalty"])})
         for name in system.kernel.UNKNOWNS:
             room[name][...] = tangents[f"d_residual_{name}"]
-        return room.work[system.first], tangents
+        return system.gathered(room.work), tangents
 
     def _wrong_sign(self, direction: Direction, rates: Array) -> float:
         """The slope of the test error of a loss of the margin, on panels that resolve the sign of the output."""

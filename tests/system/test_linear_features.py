@@ -1,0 +1,82 @@
+"""Linear features of several readout values beside a small ridge: responses of blocks cancel, and outputs are told."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from loss_cases import model
+
+from giantstep.spec.model import Model
+from giantstep.system.linear_features import LinearFeatures
+from giantstep.system.result import Result
+from giantstep.system.solve import solve, solve_and_keep
+
+SIZES = {"network__width": 3.2, "fit__samples": 3.7, "fit__ridge": 1e-8}
+LABELS = {
+    "logistic": {"target__link": "sign(z-0.4)", "target__probit": 0.5},
+    "hinge": {"target__link": "sign", "target__flips": 0.1},
+    "huber": {"target__link": "sin", "target__noise": 0.1},
+}
+THREE = {"network__readout__values": [0.5, 1.5, -1.0], "network__readout__fractions": [0.3, 0.4, 0.3]}
+
+
+def linear(loss: str, variance: float = 1.0, **changes: object) -> Model:
+    spike = {"spike__strength": 1.0, "spike__alignment": 0.6, "spike__bulk_variance": variance}
+    return model(loss, network__activation="linear", **LABELS[loss], **spike, **{**SIZES, **changes})
+
+
+def told(result: Result) -> tuple[float, float]:
+    return result.test_error, result.train_error
+
+
+@pytest.mark.parametrize("loss", ["logistic", "huber"])
+def test_rows_of_one_norm_are_one_block(loss: str) -> None:
+    """Neurons differ by their means alone then, which all are multiples of kappa: the limit knows one."""
+    assert told(solve(linear(loss, **THREE))) == pytest.approx(told(solve(linear(loss))), rel=1e-9)
+
+
+@pytest.mark.parametrize(("loss", "ridge"), [("logistic", 1e-8), ("huber", 1e-8), ("hinge", 1e-5)])
+def test_rows_of_unequal_norms_are_one_block_of_another_width(loss: str, ridge: float) -> None:
+    """Outputs feel the sum of squared slopes times T, and how it follows their response: both are those of one block
+    of another width, beside another ridge.
+    """
+    variance, width = 2.9, SIZES["network__width"]
+    result = solve(linear(loss, variance, fit__ridge=ridge, **THREE))
+    values, fractions = (np.array(THREE[f"network__readout__{name}"]) for name in ("values", "fractions"))
+    squares, response = 1.0 + values**2 * (variance - 1.0), result.order_parameters["V2"]
+    felt = (width * fractions / response - ridge * width) / squares
+    assert np.ptp(felt) < 1e-9 * felt[0]
+    total = squares @ response
+    other = total**2 / (squares**2 @ (response**2 / fractions)) * width
+    like = linear(loss, network__width=other, fit__ridge=1.0 / total - felt[0] / other)
+    assert told(result) == pytest.approx(told(solve(like)), rel=1e-8)
+
+
+def test_a_dimension_holds_each_mean() -> None:
+    """Errors tend to those without a ridge as this vanishes, like the ridge."""
+    found = [
+        told(solve(linear("logistic", 2.9, **{**THREE, "fit__ridge": ridge}), dimension=100))
+        for ridge in (1e-6, 1e-7, 1e-8)
+    ]
+    for first, second, third in zip(*found, strict=True):
+        assert abs(third - second) < 0.11 * abs(second - first) + 1e-13
+
+
+def test_unknowns_are_those_of_the_order_parameters() -> None:
+    """The response of outputs is one of them, which those of blocks tell to 1e-8."""
+    _, system = solve_and_keep(linear("logistic", 2.9, **THREE), None, 1e-10)
+    assert isinstance(system, LinearFeatures)
+    x, response = system.x.copy(), system.x[system.responses]
+    assert system.unknowns(system.order_parameters()) == pytest.approx(x, rel=1e-6)
+    assert 0.1 < response[0] < 10.0 and response.max() > 1e6
+
+
+def test_derivatives_are_those_of_the_residuals() -> None:
+    _, system = solve_and_keep(linear("logistic", 2.9, **THREE), None, 1e-10)
+    assert isinstance(system, LinearFeatures)
+    x, size = system.x.copy(), system.scale(system.x)
+    matrix = system.jacobian() * size
+    for column, step in enumerate(1e-5 * np.diag(size)):
+        slope = (system.residual(x + step) - system.residual(x - step)) / 2e-5
+        missed = np.abs(slope - matrix[:, column]) / np.abs(matrix).max(axis=1)
+        assert missed[system.blocks :].max() < 1e-3, column  # the first are quadratic in what T multiplies
