@@ -17,6 +17,7 @@ from giantstep.verify.density_nodes import density_differs
 from giantstep.verify.equations import residuals
 from giantstep.verify.first_layer import FirstLayer
 from giantstep.verify.interpreter import NotEvaluable
+from giantstep.verify.output_averages import test_errors
 from giantstep.verify.reference import AVERAGES, Reference, reference
 from giantstep.verify.stationarity import gradient_checks
 
@@ -104,6 +105,8 @@ def _certificate(found: Reference) -> Certificate:
     certain = found.nodes.drawn is None
     if certain and not unsettled and max(equations.values()) > EQUATIONS and max(errors.values()) <= ERRORS:
         unsettled = _left_open(found, equations, max(_SETTLED, nodes.error))
+    if certain and not unsettled and errors["test_error"] > ERRORS:
+        unsettled = _signs_hidden(found, errors["test_error"])
     layer = max(_layer_differs(found.result, found.layer), density_differs(model, found.layer.rows))
     return Certificate(errors, equations, layer, unsettled, {} if certain else chance)
 
@@ -131,14 +134,45 @@ def _left_open(found: Reference, equations: Mapping[str, float], settled: float)
 
     Where the ridge is next to nothing a readout follows from slopes of the loss that all but cancel.
     """
-    moved = _moved(found, settled)
-    by = {name: max(abs(other[name] - measured) for other in moved) for name, measured in equations.items()}
-    missed = [name for name, measured in equations.items() if not measured <= EQUATIONS]
-    if not all(by[name] >= max(EQUATIONS, _EXPLAINED * equations[name]) for name in missed):
+    for others, cause, known in (
+        (_moved(found, settled), "slopes of the loss or mean features cancel", f"averages good to {settled:.0e} leave"),
+        (_with_other_means(found), "a kink of the loss holds outputs", f"m good to {ERRORS:.0e} of itself leaves"),
+    ):
+        by = {name: max(abs(other[name] - measured) for other in others) for name, measured in equations.items()}
+        missed = [name for name, measured in equations.items() if not measured <= EQUATIONS]
+        if all(by[name] >= max(EQUATIONS, _EXPLAINED * equations[name]) for name in missed):
+            name = max(missed, key=lambda one: equations[one])
+            return f"{cause}: {known} the equation of {name} open by {by[name]:.0e}"
+    return ""
+
+
+def _with_other_means(found: Reference) -> list[dict[str, float]]:
+    """The residuals where m is off by as much as errors may be: where features saturate, outputs on a kink of the loss
+    vary by less than that.
+    """
+    families = found.point.families
+    points = [
+        replace(found.point, families={**families, "m": families["m"] * (1.0 + side * ERRORS)}) for side in (-1, 1)
+    ]
+    return [residuals(found.system, found.at_order(point)) for point in points]
+
+
+def _signs_hidden(found: Reference, measured: float) -> str:
+    """That rounding of the features explains what a test error is off by, in words; empty where it does not: where
+    features saturate, a sign depends on the ratio of two that are less than that.
+    """
+    model, kappa = found.result.vocabulary, found.nodes.kappa
+    if model.fit.loss.form != "margin":
         return ""
-    name = max(missed, key=lambda one: equations[one])
-    known = f"averages good to {settled:.0e} leave the equation of {name} open by {by[name]:.0e}"
-    return f"slopes of the loss or mean features cancel: {known}"
+    features = found.features(kappa)
+    rounding = _EPS * np.sqrt(features[0] ** 2 + features[1] ** 2 + np.abs(features[2]))
+    told = found.nodes.values[0]
+    moved = [np.array([features[0], features[1] + side * rounding, features[2]]) for side in (-1.0, 1.0)]
+    tests = [test_errors(found.law, model.fit.loss, kappa, found.output(kappa, each), found.width) for each in moved]
+    by = max(float(found.nodes.weight @ np.abs(test - told)) for test in tests) / max(
+        float(found.nodes.weight @ told), 1e-300
+    )
+    return "" if by < _EXPLAINED * measured else f"signs of features that saturate: rounding makes {by:.0e} of them"
 
 
 def _moved(found: Reference, settled: float) -> list[dict[str, float]]:

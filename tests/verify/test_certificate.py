@@ -331,3 +331,30 @@ def test_rounding_of_squares_is_no_difference_of_errors_next_to_nothing(monkeypa
     for name in ("test_error", "train_error"):
         wrong = certificate(replace(result, **{name: getattr(result, name) * 1.02}))
         assert wrong.errors[name] > ERRORS and not wrong.holds and not wrong.unsettled
+
+
+def test_signs_that_rounding_hides_are_undecided() -> None:
+    """Beyond kappa = 3 features are 1 to all digits, and the sign of an output is that of what they lack."""
+    changes = {"spike.strength": 6.25, "spike.alignment": 0.0, "spike.bulk_variance": 3.0, "fit.loss": "squared_hinge"}
+    sizes = {"network.activation": "tanh", "network.width": 0.13, "fit.samples": 0.17, "fit.ridge": 0.012}
+    result = solve(SPIKED.replace({**changes, **sizes, "target.link": "sign"}))
+    found = certificate(result)
+    assert "signs of features that saturate" in found.unsettled and found.errors["test_error"] > ERRORS
+    wrong = certificate(replace(result, test_error=result.test_error * (1.0 + 1e-4)))
+    assert not wrong.holds and not wrong.unsettled
+
+
+def test_m_of_an_output_on_a_kink_is_undecided() -> None:
+    """Outputs of features that saturate are m, which a slope of the loss holds within 1e-8 of its kink: the share of
+    kappa where they vary by more decides.
+    """
+    changes = {"spike.strength": 8.8, "spike.alignment": 1.0, "spike.bulk_variance": 1.0, "fit.loss": "hinge"}
+    labels = {"network.activation": "sign", "target.link": "sign", "target.probit": 1.2, "network.bias": 1.96}
+    sizes = {"network.width": 0.94, "fit.samples": 1.365, "fit.ridge": 3.4}
+    result = solve(SPIKED.replace({**changes, **labels, **sizes}))
+    found = certificate(result)
+    assert "a kink of the loss holds outputs: m good to 1e-08" in found.unsettled and found.worst_equation[0] == "m"
+    assert max(found.errors.values()) < ERRORS
+    order = {**result.order_parameters, "m": result.order_parameters["m"] * (1.0 + 1e-4)}
+    wrong = certificate(replace(result, order_parameters=order))
+    assert not wrong.holds and not wrong.unsettled
