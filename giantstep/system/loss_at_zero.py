@@ -23,6 +23,8 @@ _SEVERAL = 40_000  # points of a link of several indices
 _RARE, _FEW = 1e-6, 20
 _ACROSS, _SATURATED = np.linspace(-3.0, 3.0, 13), 1e-13  # kappa; variance of features, relative to the largest
 _SMALL_RIDGE = 1e-3
+# shares of usual kappa: at most where features bend, at least where they are linear; of the largest slope, squared
+_BENT, _STRAIGHT, _FELT = 0.2, 0.4, 1e-3
 _OCCURRING, _AFFORDABLE = np.linspace(-6.0, 6.0, 121), 2  # of an index; refinements of counts that can be afforded
 _EQUAL = 1e-12  # relative difference of slopes that rounding makes
 _PROBED = (1.0, -1.0, 0.37)  # labels at which a loss is looked at for flat pieces
@@ -65,17 +67,20 @@ def saturated_hint(problem: Problem) -> str:
 
 
 def cancelling_hint(problem: Problem) -> str:
-    """What to try where the responses of blocks cancel: those of linear features, which differ by factors, are large
-    beside a small ridge, and their sum is not. Empty elsewhere.
+    """What to try where the responses of blocks cancel: those of features that are linear at most kappa, where they
+    differ by factors, are large beside a small ridge, and their sum is not. Empty elsewhere.
     """
     if len(problem.blocks) < 2 or problem.parameters.ridge > _SMALL_RIDGE:
         return ""
     slopes, rests = np.array([term.coefficients(_ACROSS)[1:3] for term in problem.blocks]).swapaxes(0, 1)
-    if np.max(rests) > _SATURATED * np.max(slopes**2):
+    bent = np.max(rests, axis=0) > _SATURATED * np.max(slopes**2)  # at each kappa
+    straight = ~bent & (np.min(slopes**2, axis=0) > _FELT * np.max(slopes**2))  # others are constant there
+    if np.mean(bent) > _BENT or np.mean(straight) < _STRAIGHT:
         return ""
+    where = "" if not np.any(bent) else " at most kappa, beside a strong spike"
     return (
-        "raise fit.ridge, or give the neurons one readout value: the features are linear, and beside a small ridge the "
-        "responses of several blocks cancel to rounding"
+        f"raise fit.ridge, or give the neurons one readout value: the features are linear{where}, and beside a small "
+        "ridge the responses of several blocks cancel to rounding"
     )
 
 

@@ -183,6 +183,10 @@ def test_linear_features_of_several_values_beside_a_small_ridge() -> None:
     assert "responses of several blocks cancel" in settling_hint(problem_of(model("absolute", 2, **found)))
     assert "blocks cancel" not in settling_hint(problem_of(model("absolute", 1, **found)))
     assert "blocks cancel" not in settling_hint(problem_of(model("absolute", 2, fit__ridge=1e-7)))
+    bent = {"network__activation": "abs", "spike__strength": 60.0, "spike__alignment": 0.2}
+    assert "linear at most kappa" in hint(problem_of(model("hinge", 2, **{**found, **bent})))
+    saturated = {**bent, "network__activation": "hard_tanh"}
+    assert "blocks cancel" not in hint(problem_of(model("hinge", 2, **{**found, **saturated})))
     # without a spike their mean is constant too, which one value is solved with
     found |= {"spike__strength": 0.0, "spike__alignment": 1.0}
     assert "responses of several blocks cancel" in hint(problem_of(model("absolute", 2, **found)))
