@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature a1abb2d33a3802cb, runtime 38260952df27e6ff.
+Generated; do not edit. Signature f105d909a61b7e4f, runtime 6b185476582ced76.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "a1abb2d33a3802cbdcde80f7589aac182758c300a56d19767dc4a2501bdeadd4"
+SIGNATURE = "f105d909a61b7e4f41307f10e18f53ea35fda2199ec4b66d3b3d52509f30e916"
 
 
 def overlap(lower, information, alpha):

@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature 61bdfa4a1ef84b01, runtime 38260952df27e6ff.
+Generated; do not edit. Signature b7125eeecded5ee2, runtime 6b185476582ced76.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "61bdfa4a1ef84b0168fbffc2270a085ffe6a66036eb4922a3e439529d2c9cee0"
+SIGNATURE = "b7125eeecded5ee2ae51197b8ec1c8b8a3ab0f31711aeaa7c5d867e27f5f9fc6"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature f503e06d453b1489, runtime 38260952df27e6ff.
+Generated; do not edit. Signature 353310ec7a1e639c, runtime 6b185476582ced76.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "f503e06d453b14897e07ac80ab7ccfb00a22a44701a45b1173a8e9a2cfc19b69"
+SIGNATURE = "353310ec7a1e639c39c0eaf8fca2d9ef4a554f4766e1d752020f8b46d8d92be6"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

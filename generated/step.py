@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 5e9bd1e2a7c06893, runtime 38260952df27e6ff.
+Generated; do not edit. Signature 12de348ed08705de, runtime 6b185476582ced76.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "5e9bd1e2a7c0689390a642b67d720289fef0de85ea023b04f12a9d30a6ccc7b4"
+SIGNATURE = "12de348ed08705deca67b5b6aac27a6a84e6d0413ac2ddb11a8aa6876e8ae7de"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature 375abe910ae7f01e, runtime 38260952df27e6ff.
+Generated; do not edit. Signature 946cb6b6a632dda8, runtime 6b185476582ced76.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "375abe910ae7f01e582509a7887bf365aca0a394f03f90573dd28a439b0173f7"
+SIGNATURE = "946cb6b6a632dda8a673be6da1153f246c51056ec59025fd8524a69c34cba122"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

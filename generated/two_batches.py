@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature 8d47d501d121121c, runtime 38260952df27e6ff.
+Generated; do not edit. Signature 69d3f97437fa4dea, runtime 6b185476582ced76.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "8d47d501d121121c6fe7359348718cae1e828f9b4eb0ff055c1c5379ad79ccc6"
+SIGNATURE = "69d3f97437fa4dea46f6d087f1c76bafac04dab72984ddeae3ca580f68e7131e"
 
 
 def directions(*, L_rest, gamma, **_):

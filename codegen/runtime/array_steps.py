@@ -285,20 +285,27 @@ class Plan:
         self._lay(step.name, shape, order)
         if large:
             return Large(step, lengths, self)
-        for last in order[::-1]:  # the result has the same place in every order
+        return self._row(step, self._laid_along(step, axes, order))
+
+    def _laid_along(self, step, axes, order):
+        """The loops of a step whose result has its axes in an order; or in another one, which has the same place, where
+        the last loop goes along memory and is as long as any then.
+        """
+        loops = found = self._loops(step, axes)
+        for last in order[-2::-1]:
+            if _goes_along(found[-1], axes):
+                return found
             self.orders[step.name] = [*(axis for axis in order if axis != last), last]
-            length, strides = self._loops(step, axes)[-1]
-            if max(strides) <= 1 and length >= max(lengths.values()):  # along memory, and as long as any
-                break
-        else:
-            self.orders[step.name] = order
-        return self._row(step, axes)
+            found = self._loops(step, axes)
+        if not _goes_along(found[-1], axes):
+            self.orders[step.name], found = order, loops
+        return found
 
     def _equation(self, equation):
         name = equation.right if equation.left is None else equation.left
         axes, kind = tuple(range(len(self.shapes[name]))), VANISH if equation.left is None else EQUAL
         step = Step(kind, name, (equation.right,), (axes,), axes, ())
-        return self._row(step, list(enumerate(self.shapes[name])))
+        return self._row(step, self._loops(step, list(enumerate(self.shapes[name]))))
 
     def _loops(self, step, axes):
         """The loops of a step (length, strides) in order; axes: (number, length) of what is looped over."""
@@ -308,9 +315,8 @@ class Plan:
         loops = _arranged(loops)
         return [(1, [0] * len(names))] * (AXES - len(loops)) + loops
 
-    def _row(self, step, axes):
-        """axes: (number, length) of what is looped over."""
-        loops, place = self._loops(step, axes), self.places[step.name]
+    def _row(self, step, loops):
+        place = self.places[step.name]
         strides = [[strides[number] for _, strides in loops] for number in range(1 + len(step.operands))]
         row = [step.kind, place.start, place.stop - place.start, *(length for length, _ in loops), *strides[0]]
         operands = [[self.places[name].start, *own] for name, own in zip(step.operands, strides[1:], strict=True)]
@@ -340,6 +346,12 @@ class Plan:
         shape = (counts[-1], 1 + AXES)
         operands = np.array(operands, np.uint64).reshape(shape)
         return [(np.array(steps, np.uint64), operands, np.array(factors), equations)]
+
+
+def _goes_along(loop, axes):
+    """Whether a loop goes along memory wherever it goes at all, and is as long as any axis."""
+    length, strides = loop
+    return max(strides) <= 1 and length >= max((length for _, length in axes), default=1)
 
 
 def _arranged(loops):

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 0c0c6ad8ac247ee2, runtime 38260952df27e6ff.
+Generated; do not edit. Signature fd16296e817c9ff5, runtime 6b185476582ced76.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "0c0c6ad8ac247ee2e99c6c7b0a1f07fe0407600f86fc51796ba5f93450985ec9"
+SIGNATURE = "fd16296e817c9ff5da407e5d15df4d284664449b4bfdd9d3bc082473292d3d25"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

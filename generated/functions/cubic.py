@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature bc521a03fb4f8e3d, runtime 38260952df27e6ff.
+Generated; do not edit. Signature f4433784fce1445c, runtime 6b185476582ced76.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "bc521a03fb4f8e3d1636d7f09d04eb7f133da89635b8acd1028499536cff3863"
+SIGNATURE = "f4433784fce1445cb309f9d706a44e4501b5f94b1dda163f58b1e3c280f14e0a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 72f8bce6bfca0a0c, runtime 38260952df27e6ff.
+Generated; do not edit. Signature 1bb25686477479a6, runtime 6b185476582ced76.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "72f8bce6bfca0a0cbdaa08c0fc34a20c1b74c0663e529082b953291ade73e824"
+SIGNATURE = "1bb25686477479a63b965d97867480c5cb89f7f7ee794d91fe7d70a9a9203e8b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature b7aab0f7d11a0ca5, runtime 38260952df27e6ff.
+Generated; do not edit. Signature c4bd0a31fe06dcdc, runtime 6b185476582ced76.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "b7aab0f7d11a0ca59477f1a262f7f758dac2697daa17b94fd229a26c24372b84"
+SIGNATURE = "c4bd0a31fe06dcdc825a77a19cab85556b35baeb1ef2cb81826e5aebcecfad1c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 968a1e9e8939c6b7, runtime 38260952df27e6ff.
+Generated; do not edit. Signature 47cb488470ab7b77, runtime 6b185476582ced76.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "968a1e9e8939c6b7fb1e5a7246990f4b667fa2200a000d0cf91a52444d0567c7"
+SIGNATURE = "47cb488470ab7b77d4e067984e103a3bb12099b51b0dc801de77bb3bb65fcbc3"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 639fb928592506c0, runtime 38260952df27e6ff.
+Generated; do not edit. Signature 2605551a58abffc9, runtime 6b185476582ced76.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "639fb928592506c0c3b54c8750bbb9e76af6eee45eb07d619045c200114eca90"
+SIGNATURE = "2605551a58abffc9be82c6efce50c9adcd7d15be8976b043c0902289e2ce7b51"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 32511dc27c215704, runtime 38260952df27e6ff.
+Generated; do not edit. Signature ef13adf944b04192, runtime 6b185476582ced76.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "32511dc27c21570431dde02c6f353dbb0bbef5db120c5d08cdfe800924c9c44e"
+SIGNATURE = "ef13adf944b0419259ee8c6767037db8e24751b4d3ff2083031a7be53f09c56a"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

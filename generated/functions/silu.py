@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 6a16f68380d70d50, runtime 38260952df27e6ff.
+Generated; do not edit. Signature 0be1adaf0129625e, runtime 6b185476582ced76.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "6a16f68380d70d50f62cb609fec3db521577c01e530ad531bad488b8f9b52649"
+SIGNATURE = "0be1adaf0129625eeefcae9b3aae65f9758e60592e947bef522df74d2328f4f8"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

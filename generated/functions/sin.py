@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 1f5d77eaa03c5b61, runtime 38260952df27e6ff.
+Generated; do not edit. Signature b3ff4ba07e48b246, runtime 6b185476582ced76.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "1f5d77eaa03c5b611b821bbccef43fc03d839c4f398a5aaecb09839bc8c75697"
+SIGNATURE = "b3ff4ba07e48b2469be2d37547699615a7a69fd3cca8792592463f036fa57bdd"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 166d55907f989d94, runtime 38260952df27e6ff.
+Generated; do not edit. Signature b6467c4c037e586d, runtime 6b185476582ced76.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "166d55907f989d94d3a296a6d6cb27aba01c5939792d0626e3b38a3267c31559"
+SIGNATURE = "b6467c4c037e586d5f31c0d542a2f0c1c43d19851fa84923bbc445cc062ec493"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

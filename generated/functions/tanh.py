@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature c01b84cbadbdbae1, runtime 38260952df27e6ff.
+Generated; do not edit. Signature d1081d893dbb8130, runtime 6b185476582ced76.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "c01b84cbadbdbae1129341ef91bde71221f949b6efd402be3bd4f0c7453689b7"
+SIGNATURE = "d1081d893dbb81303768bf4ebc785e8d494c948d32bc387e213b37a9328e04c1"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature de1e87f321cab6b0, runtime 38260952df27e6ff.
+Generated; do not edit. Signature 9add20ebe725a24f, runtime 6b185476582ced76.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "de1e87f321cab6b05f958a1a0f2b5f7baf83419577416a822331d116f0affb77"
+SIGNATURE = "9add20ebe725a24f51a3de0df8707e8255aef8de6612af77c18d1a39ee3eb48c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

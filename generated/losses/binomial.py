@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 7698ce9008895f55, runtime 38260952df27e6ff.
+Generated; do not edit. Signature eada1b86fb7e1dca, runtime 6b185476582ced76.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "7698ce9008895f5554ed07187d46faa57aad5480905d8835c9f764ddcafce148"
+SIGNATURE = "eada1b86fb7e1dca81611d1a69e03f0ee4c4007d37f28768287bf789c19842b4"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

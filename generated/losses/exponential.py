@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature cecb82dd93854240, runtime 38260952df27e6ff.
+Generated; do not edit. Signature 255fec301739af10, runtime 6b185476582ced76.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "cecb82dd938542408a98d724a2a8c05af46f0b1697f6578e66d57e16a41ea09a"
+SIGNATURE = "255fec301739af1087e4bf4ca1be67c06ea7a775ac38a555f2d7357206af766d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

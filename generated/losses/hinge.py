@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 95039fe5d6aaf177, runtime 38260952df27e6ff.
+Generated; do not edit. Signature 41ba5a2fa561f5ef, runtime 6b185476582ced76.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "95039fe5d6aaf1779c11fcdeb1faa24a9c4e860f8191ab163cb9c4684bca3ac8"
+SIGNATURE = "41ba5a2fa561f5ef50d8458f16d329b929b9aeaf3dff7c075d3d44311fecd0d0"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 53486b26f5f385e9, runtime 38260952df27e6ff.
+Generated; do not edit. Signature 6e89db95ef4b0119, runtime 6b185476582ced76.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "53486b26f5f385e90602598d0bd88bb1eef975c86e2cc1482005904894fa6bf9"
+SIGNATURE = "6e89db95ef4b0119d85886e135e1953dd0446e7dba267f55ffdadd6c5b635b31"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

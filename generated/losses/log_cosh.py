@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature f852e9bd169d770d, runtime 38260952df27e6ff.
+Generated; do not edit. Signature 68016cf07daafa98, runtime 6b185476582ced76.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "f852e9bd169d770d118485bfc6570fe989b41d698e1c6314d7ba3ca99d8380c2"
+SIGNATURE = "68016cf07daafa98810ed330a951990f354f9c43b4584e38ef5ba3a787957efc"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature b67adf7b6a797182, runtime 38260952df27e6ff.
+Generated; do not edit. Signature 39410eea2928a001, runtime 6b185476582ced76.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "b67adf7b6a79718275d28c02eb1834efd884391250a5e48e51e27b504b2c18e6"
+SIGNATURE = "39410eea2928a001e373ba7a3e9c5c3bb86839ed43e01e992711e23ed742d758"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

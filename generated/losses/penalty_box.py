@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature e840cc174e793c6a, runtime 38260952df27e6ff.
+Generated; do not edit. Signature 458de0d5f7af59d7, runtime 6b185476582ced76.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "e840cc174e793c6a9620085fe914e17c6b1260cd973a1d7b1cda04cc926d1306"
+SIGNATURE = "458de0d5f7af59d73d036602c8caa88a2bb9e86b9a296e3e4809bbcec86c6cda"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

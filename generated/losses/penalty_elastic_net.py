@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature bb4197da8e7883a5, runtime 38260952df27e6ff.
+Generated; do not edit. Signature f34dd7a381686547, runtime 6b185476582ced76.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "bb4197da8e7883a5b9e852ad7162ff0d84482b74fd2a1360ed7afe4dd73add61"
+SIGNATURE = "f34dd7a38168654702220329e0272cc6a5a91aad75eef7af2647c97c60d21b08"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

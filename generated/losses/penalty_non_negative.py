@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature a3f2b7d9b5aeb32b, runtime 38260952df27e6ff.
+Generated; do not edit. Signature 647d0eaa359a1ac6, runtime 6b185476582ced76.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "a3f2b7d9b5aeb32be8b8da29fc21c09c29c835f556fd3736e7a015f8743c3f74"
+SIGNATURE = "647d0eaa359a1ac648ecda1d3bc941ea107ef755088d3eaa5ed71d12609282fe"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature d88aa910fe596188, runtime 38260952df27e6ff.
+Generated; do not edit. Signature 13c25e8f1789ccef, runtime 6b185476582ced76.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "d88aa910fe59618841dd7616e160d57247125b2d859d54ae0a91bde5fd185f30"
+SIGNATURE = "13c25e8f1789ccef30aee1b237986869e6e37e00b497abdfa8fe0478e5d4798d"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

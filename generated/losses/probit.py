@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 15266c3852db6873, runtime 38260952df27e6ff.
+Generated; do not edit. Signature ba156ce9ce14463d, runtime 6b185476582ced76.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "15266c3852db68734035a4b2317ee5975a327a594edc5c105604d5a172a41c2b"
+SIGNATURE = "ba156ce9ce14463d0b93b52686ae5a5d5938623e123e72137cd48f0dedf7b984"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 11c563c091bc09a3, runtime 38260952df27e6ff.
+Generated; do not edit. Signature 28a1318b7bf53ffb, runtime 6b185476582ced76.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "11c563c091bc09a30db0bb9da2a80c44ae3ee824b8f5a6993cb4ef9e20434bbd"
+SIGNATURE = "28a1318b7bf53ffbc141d3f7cda5b9dcdf5af8608ea06845cf8ebf921e4be2f6"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

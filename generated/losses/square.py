@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 1c77e98205238d19, runtime 38260952df27e6ff.
+Generated; do not edit. Signature 763df7b93f9959bc, runtime 6b185476582ced76.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "1c77e98205238d19a44f713b2c61e5ac7322447777b58439328be5ec0f31cd9c"
+SIGNATURE = "763df7b93f9959bc1d6fd0f9095a315914d051730720a6cd231379af7543f8f9"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature c7ab8f89c1d22a14, runtime 38260952df27e6ff.
+Generated; do not edit. Signature 787a0853f35b64af, runtime 6b185476582ced76.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "c7ab8f89c1d22a14fd11056c3d96cf5f1f8bc6545582e3e405cbae11f3a64340"
+SIGNATURE = "787a0853f35b64af614ec8b8474eec2030658959bd4f950fecb557204a68620d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

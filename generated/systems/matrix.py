@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature e4c06b2bc7f87ae5.
+Generated; do not edit. Signature b15054c11971d3c4.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "e4c06b2bc7f87ae58c786108366e4f944dec09cae5eb42365e88f0ffbe17b4b9"
+SIGNATURE = "b15054c11971d3c42ce03b2229c9b21400d97b71660d58eb628e113e1742136e"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 7e77af81d7cbf12f.
+Generated; do not edit. Signature dab19a316c08af9d.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "7e77af81d7cbf12f9ccbbc1f474360728ef7948b452e3ff9e796d1683b0955fb"
+SIGNATURE = "dab19a316c08af9d9de8d8ff0e380fe52a34c8ed7e3798069b9c97cbb3868c15"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 55f002b5bc8af4ed.
+in X). Generated; do not edit. Signature c3607cafce54d44c.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "55f002b5bc8af4ed50cbdf62b5a17822b1243e16b2e0ca4f9d9ee2299842eaac"
+SIGNATURE = "c3607cafce54d44c0220410dd6a426ad696e8b57c338a8b9d651cafe113311df"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature ef2e622ecb29b4a9, runtime 38260952df27e6ff.
+Generated; do not edit. Signature 758ad1e7a0f16273, runtime 6b185476582ced76.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "ef2e622ecb29b4a9b2eab235a750051f82b1cb1bfb1cf234df598e821f4f1ec7"
+SIGNATURE = "758ad1e7a0f16273e87aad99b2fb2af4f6d158e2e9c99e614cf4bc38cc19292a"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 08b6d8cdcd8f52af, runtime 38260952df27e6ff.
+Generated; do not edit. Signature 58544f08efb3f528, runtime 6b185476582ced76.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "08b6d8cdcd8f52afcc8a972a7e7a36575afa59b531e4907d888fc48e7d8ff335"
+SIGNATURE = "58544f08efb3f528edc285bd1682826a409805abaf281518d6944e4cac89f1a8"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 2734177b3a438646, runtime 38260952df27e6ff.
+Generated; do not edit. Signature d594747c3ce4b5e1, runtime 6b185476582ced76.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "2734177b3a438646a40bf13f16f6840238b5faf1e924352e641f7d2a9bddcfcf"
+SIGNATURE = "d594747c3ce4b5e17c790183a4ff0f4b0f6e10563e716b1c4375721e0c7d0602"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

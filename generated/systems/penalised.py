@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 835dfe0d1ffed690.
+in X). Generated; do not edit. Signature 55dd2eb30b034aaa.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "835dfe0d1ffed6901e6430dcb541c1cb6d05bcce8d5bb41a51239fe96ec0a6d2"
+SIGNATURE = "55dd2eb30b034aaaebe87f18804ded499ec4871227db70f702d325f782e22318"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

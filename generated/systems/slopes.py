@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 3475f94238f3445b.
+Generated; do not edit. Signature 63ff60344431576a.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "3475f94238f3445bdf79fa027ddbdc3821e7642d5800765291301f4a5391c49f"
+SIGNATURE = "63ff60344431576a6012157305287fc6333bdfa10412a923c974d04612532f6c"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

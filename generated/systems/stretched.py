@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature d20bf10c11f14949.
+Generated; do not edit. Signature 5b2395609240f0cb.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "d20bf10c11f14949af3930b61353b0ad958d374ee25b017477cb75869aa883c8"
+SIGNATURE = "5b2395609240f0cbc2c4bdfaf5a6c50e925f00c5dd3dc811f02af8be75d621ca"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

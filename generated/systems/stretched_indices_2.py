@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature aa71ba5c03341ac2.
+Generated; do not edit. Signature e705788543ba942f.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "aa71ba5c03341ac215b71836881d9046baa9ba12bb3d9d01549564c25b4269f4"
+SIGNATURE = "e705788543ba942ff904b1100c87ba6c36bbbccf4dc5276f4028d7c6ce5a99eb"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')
