@@ -15,9 +15,10 @@ from giantstep.law.kinds_of_labels import Intervals, Points
 from giantstep.law.label_cells import LabelLaw
 from giantstep.law.labels import nodes_of_link
 from giantstep.quadrature.mesh import ORDERS
+from giantstep.spec.errors import NotConverged
 from giantstep.system.discretisation import Level, laws_between, panel_ends, resolved
 from giantstep.system.linear_readouts import LinearReadouts
-from giantstep.system.mean_predicted import mean_error
+from giantstep.system.mean_predicted import mean_error, share_at_ends
 from giantstep.system.misclassification import resolved_signs, wrong_sign
 from giantstep.system.problem import Problem
 from giantstep.system.resolved import Resolved
@@ -29,6 +30,7 @@ from giantstep.system.vanishing_outputs import Ends
 
 Array = np.ndarray
 _TOGETHER, _LABELS = 500, 5_000_000  # nodes of kappa at a time, and of the label at all of them
+_AT_ENDS = 1e-13  # of the error of a mean label, by the last nodes of kappa: others come after them
 _AS_LINES, _MOST = 50_000, 1_000_000  # nodes on axes: what takes as long as lines in a plane; the most elsewhere
 
 
@@ -100,7 +102,20 @@ class JudgedSigns(LinearReadouts):
         if self.predicts is None:
             return float(squared)
         weight = self.table[:, 1]
-        return float(weight @ mean_error(self.predicts, self.plain_output(), self.clean_nodes, weight))
+        terms = weight * mean_error(self.predicts, self.plain_output(), self.clean_nodes, weight)
+        if not share_at_ends(self.points(), terms) <= _AT_ENDS:
+            raise self._has_no_mean()
+        return float(terms.sum())
+
+    def _has_no_mean(self) -> NotConverged:
+        """What is said where the squared error of the mean label is decided by kappa beyond all nodes."""
+        network, loss, furthest = self.problem.model.network, self.problem.model.fit.loss, np.max(np.abs(self.points()))
+        return NotConverged(
+            f"the test error of the loss {loss}, {loss.test_error}, is decided by kappa beyond {furthest:.0f} standard "
+            f"deviations, and may be infinite: outputs of the activation {network.activation!r} grow too fast for it",
+            "take an activation that grows at most as z does (tanh, relu, gelu), lower spike.strength or the learning "
+            "rate of the step, or raise fit.ridge",
+        )
 
     @cached_property
     def clean_nodes(self) -> Points:

@@ -20,6 +20,7 @@ Array = np.ndarray
 _REACH, _FURTHEST = 8.0, 60.0  # of the sum, in spreads: at least, and at most
 _NOTHING = 1e-17  # of the sum so far, which a term that is the last one adds
 _STEP, _HALVINGS, _SETTLED = 1.0, 7, 1e-7
+_ENDS = 6.0  # of kappa, from which on a last node is an end: nodes of what is even begin at zero
 
 
 def mean_error(predicts: Prediction, output: Output, clean: Points, weight: Array) -> Array:
@@ -34,6 +35,17 @@ def mean_error(predicts: Prediction, output: Output, clean: Points, weight: Arra
         return np.asarray((clean.weight * residual**2).sum(axis=1))[None]
 
     return np.asarray(average_of_normal(at, weight)[0])
+
+
+def share_at_ends(kappa: Array, terms: Array) -> float:
+    """What the last nodes of kappa [N] or [N, q] add to a sum of terms [N], beside all: next to nothing where the sum
+    has a limit that these nodes tell; nan where it is no number.
+    """
+    axes = kappa.reshape(len(kappa), -1).T
+    last = np.array([end(axis) for axis in axes for end in (np.argmin, np.argmax)])
+    far = np.abs(axes.repeat(2, axis=0)[np.arange(len(last)), last]) > _ENDS
+    with np.errstate(invalid="ignore"):
+        return float(terms[last[far]].sum() / terms.sum())
 
 
 def mean_error_slopes(predicts: Prediction, output: Output, clean: Points, weight: Array) -> tuple[Array, Array, Array]:

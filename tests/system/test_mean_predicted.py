@@ -12,10 +12,10 @@ from scipy import integrate, stats
 
 import giantstep as gs
 from giantstep.law.kinds_of_labels import Points
-from giantstep.spec.errors import BadInput
+from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.prediction import Prediction, prediction
 from giantstep.system.causes import prediction_hint
-from giantstep.system.mean_predicted import mean_error, mean_error_slopes
+from giantstep.system.mean_predicted import mean_error, mean_error_slopes, share_at_ends
 from giantstep.system.problem import Solution, problem_of
 from giantstep.system.sign_panels import Output
 from giantstep.system.solve import solve
@@ -198,3 +198,21 @@ def test_a_test_error_that_large_predictions_make_is_told_as_the_cause() -> None
     assert not prediction_hint(heavy, found._replace(test_error=5.0))
     square = problem_of(model("square", "poisson"), None)
     assert not prediction_hint(square, found)
+
+
+@pytest.mark.parametrize(("activation", "strength"), [("He(2,z)", 0.5), ("He(2,z)", 1.5), ("gelu(z) + z**2/4", 1.0)])
+def test_a_mean_label_that_kappa_beyond_all_nodes_decides(activation: str, strength: float) -> None:
+    """Both resolutions ended at the same kappa: the first was told to 15 digits, the second ran for minutes."""
+    given = {
+        "network": {"activation": activation, "width": 0.8},
+        "spike": {"strength": strength, "alignment": 0.8, "bulk_variance": 1.2},
+    }
+    with pytest.raises(NotConverged, match="kappa beyond 11 standard deviations, and may be infinite"):
+        solve(model("poisson", "poisson", "tanh(z)", **given))
+
+
+def test_what_the_last_nodes_of_a_folded_kappa_add() -> None:
+    """Those of what is even begin at zero, which is no end."""
+    kappa = np.array([0.1, 2.0, 7.0, 9.0])
+    assert share_at_ends(kappa, np.array([1.0, 0.5, 0.25, 0.25])) == pytest.approx(0.125)
+    assert share_at_ends(np.stack([kappa, -kappa], axis=1), np.ones(4)) == pytest.approx(0.5)
