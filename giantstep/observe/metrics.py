@@ -24,6 +24,7 @@ from giantstep.spec.metrics import Metrics, MetricsKind
 from giantstep.spec.model import Model
 from giantstep.spec.outline import outline
 from giantstep.spec.shown import LINES, Row, Shown, cut, number
+from giantstep.system.mean_predicted import share_at_ends
 from giantstep.system.problem import problem_of
 from giantstep.system.reduced_order import order_of
 from giantstep.system.result import Result
@@ -40,6 +41,8 @@ _VANISHES, _ROUNDING, _OF_ALL = 1e-13, 1e-13, 1e-12
 _TOLERANCE = 1e-10  # of an average, relative to that of its size
 _ORDER = 24  # of a panel of kappa
 _FINENESS = (1.0, 1.4)  # of the rules of several directions
+_AT_ENDS = 1e-12  # of an average, that may come from next to the ends of kappa
+_LONGER, _PARTS = 1.5, 8  # how far beyond them it is looked for, and panels there
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -70,6 +73,10 @@ class Measured(Shown):
     def to_dict(self) -> dict[str, Any]:
         """The part ``metrics`` of ``solve --json``."""
         return dict(self.values)
+
+
+class _Unsettled(NotConverged):
+    """An average that does not settle, with what was found to be the cause."""
 
 
 @takes_model
@@ -113,6 +120,8 @@ def _average(name: str, given: Given) -> tuple[float, float]:
     """(average, error) of one metric over kappa; the error also of a mean output that was solved for again."""
     try:
         value, error = _by_kappa(name, given)
+    except _Unsettled:
+        raise
     except (NotConverged, DoesNotSettle):  # also of labels that are cut where the metric has a kink, too often
         raise _unsettled(name, given) from None
     return value, error + given.output.unlike * abs(value)
@@ -179,17 +188,17 @@ def _where_it_stays(
     return None
 
 
-def _unsettled(name: str, given: Given, of_label: bool = False) -> NotConverged:
+def _unsettled(name: str, given: Given, of_label: bool = False, further: bool = False) -> NotConverged:
     target = given.output.problem.model.target
     others = ["take a target of one index"] if target.indices > 1 else []
     others += ["give the label noise"] if target.noise == 0.0 else []
     if of_label and given.metric.kinks:
         cause = "it has kinks or jumps, and the label passes them faster than its nodes can follow: "
-    elif _grows(given):
+    elif further or _grows(given):
         cause = "it may have no mean, as 1/f or exp(f**2); else "
     else:
         cause = "label and output vary too widely for what it varies on: "
-    return NotConverged(
+    return _Unsettled(
         f"the average of metrics.{name} over label and output does not settle to {_TOLERANCE:g}",
         f"{cause}soften it, as sign(y*f) to tanh(9*y*f)" + "".join(f", or {other}" for other in others),
     )
@@ -207,17 +216,28 @@ def _adaptive(name: str, given: Given, resolution: Resolution, left: float) -> t
     problem = given.output.problem
     further = noisy_terms(problem.link, problem.model.target)
     terms = terms_of(problem.blocks, problem.link, *further)
-    mesh = initial_mesh(terms, max(reach_of(terms), label_reach(problem.model.target, problem.overlaps)))
+    reach = max(reach_of(terms), label_reach(problem.model.target, problem.overlaps))
+    mesh = initial_mesh(terms, reach)
     edges = np.append(mesh[:-1:2], mesh[-1])  # enough for a panel of this order
 
     def values(_: Index, kappa: Array) -> Array:
-        averages = given.at(kappa.reshape(-1, 1), resolution).reshape(kappa.shape)
-        return np.asarray(averages * np.exp(-0.5 * kappa * kappa) / math.sqrt(2.0 * math.pi))
+        with np.errstate(over="ignore", invalid="ignore"):
+            averages = given.at(kappa.reshape(-1, 1), resolution).reshape(kappa.shape)
+            found = np.asarray(averages * np.exp(-0.5 * kappa * kappa) / math.sqrt(2.0 * math.pi))
+        if not np.isfinite(found).all():
+            raise _unsettled(name, given, further=True)
+        return found
 
-    panels = len(edges) - 1
-    rule = Rule(_ORDER, 0.1 * _TOLERANCE / panels, left / panels)
-    total, error = rule.integrals(values, Panels.between(edges[None]), 1)
-    return float(total[0]), float(error[0])
+    for _ in range(_TIMES):
+        rule = Rule(_ORDER, 0.1 * _TOLERANCE / (len(edges) - 1), left / (len(edges) - 1))
+        total, error = (float(part[0]) for part in rule.integrals(values, Panels.between(edges[None]), 1))
+        ends = np.abs(values(np.zeros(1, dtype=int), np.array([[-reach, reach]])))
+        if np.all(reach * ends <= max(_AT_ENDS * abs(total), left)):
+            return total, error
+        # it grows nearly as fast as the weight of kappa falls: so may outputs, and what they make of a metric
+        outer, resolution = np.linspace(reach, _LONGER * reach, _PARTS + 1)[1:], resolution.further()
+        edges, reach = np.concatenate([-outer[::-1], edges, outer]), _LONGER * reach
+    raise _unsettled(name, given, further=True)
 
 
 def _on_grid(name: str, given: Given, resolution: Resolution, left: float) -> tuple[float, float]:
@@ -226,7 +246,10 @@ def _on_grid(name: str, given: Given, resolution: Resolution, left: float) -> tu
     for fineness in _FINENESS:
         rows = tensor_table(shape_of(problem), (fineness,) * problem.rank)
         kappa = coordinates(rows, 1, problem.rank)
-        found.append(float(rows[:, 1] @ given.at(kappa, resolution)))
+        terms = rows[:, 1] * given.at(kappa, resolution)
+        found.append(float(terms.sum()))
+        if not share_at_ends(kappa, terms) <= max(_AT_ENDS, left / max(abs(found[-1]), 1e-300)):
+            raise _unsettled(name, given, further=True)
     error = abs(found[1] - found[0])
     if not (math.isfinite(error) and error <= max(1e3 * _TOLERANCE * abs(found[1]), left)):
         raise _unsettled(name, given)

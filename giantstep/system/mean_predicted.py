@@ -45,7 +45,7 @@ def share_at_ends(kappa: Array, terms: Array) -> float:
     last = np.array([end(axis) for axis in axes for end in (np.argmin, np.argmax)])
     far = np.abs(axes.repeat(2, axis=0)[np.arange(len(last)), last]) > _ENDS
     with np.errstate(invalid="ignore"):
-        return float(terms[last[far]].sum() / terms.sum())
+        return float(np.abs(terms[last[far]]).sum() / np.abs(terms.sum()))
 
 
 def mean_error_slopes(predicts: Prediction, output: Output, clean: Points, weight: Array) -> tuple[Array, Array, Array]:
