@@ -41,7 +41,7 @@ _VANISHES, _ROUNDING, _OF_ALL = 1e-13, 1e-13, 1e-12
 _TOLERANCE = 1e-10  # of an average, relative to that of its size
 _ORDER = 24  # of a panel of kappa
 _FINENESS = (1.0, 1.4)  # of the rules of several directions
-_AT_ENDS = 1e-12  # of an average, that may come from next to the ends of kappa
+_AT_ENDS = 1e-13  # of the size of an average, that may come from next to the ends of kappa
 _LONGER, _PARTS = 1.5, 8  # how far beyond them it is looked for, and panels there
 
 
@@ -228,16 +228,19 @@ def _adaptive(name: str, given: Given, resolution: Resolution, left: float) -> t
             raise _unsettled(name, given, further=True)
         return found
 
+    largest = left / _OF_ALL
     for _ in range(_TIMES):
-        rule = Rule(_ORDER, 0.1 * _TOLERANCE / (len(edges) - 1), left / (len(edges) - 1))
-        total, error = (float(part[0]) for part in rule.integrals(values, Panels.between(edges[None]), 1))
-        ends = np.abs(values(np.zeros(1, dtype=int), np.array([[-reach, reach]])))
-        if np.all(reach * ends <= max(_AT_ENDS * abs(total), left)):
-            return total, error
+        ends = reach * float(np.max(np.abs(values(np.zeros(1, dtype=int), np.array([[-reach, reach]])))))
+        if ends <= _AT_ENDS * largest:
+            break
         # it grows nearly as fast as the weight of kappa falls: so may outputs, and what they make of a metric
         outer, resolution = np.linspace(reach, _LONGER * reach, _PARTS + 1)[1:], resolution.further()
-        edges, reach = np.concatenate([-outer[::-1], edges, outer]), _LONGER * reach
-    raise _unsettled(name, given, further=True)
+        edges, reach, largest = np.concatenate([-outer[::-1], edges, outer]), _LONGER * reach, max(largest, ends)
+    else:
+        raise _unsettled(name, given, further=True)
+    rule = Rule(_ORDER, 0.1 * _TOLERANCE / (len(edges) - 1), left / (len(edges) - 1))
+    total, error = rule.integrals(values, Panels.between(edges[None]), 1)
+    return float(total[0]), float(error[0])
 
 
 def _on_grid(name: str, given: Given, resolution: Resolution, left: float) -> tuple[float, float]:
