@@ -217,8 +217,8 @@ class _Turns:
         if not len(row):
             return low, high
         values = self.at(which, np.stack([low, middle, high], axis=1))
-        bend = np.abs(values[:, 0] - 2.0 * values[:, 1] + values[:, 2]) / (0.5 * (high - low)) ** 2
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):  # a bracket that has closed tells no width
+            bend = np.abs(values[:, 0] - 2.0 * values[:, 1] + values[:, 2]) / (0.5 * (high - low)) ** 2
             return middle, np.sqrt(2.0 / bend)
 
     def zeros(self, which: Index, below: Array, above: Array) -> tuple[Array, Array]:
