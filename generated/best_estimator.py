@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature f105d909a61b7e4f, runtime 6b185476582ced76.
+Generated; do not edit. Signature c4c522fdab8abb66, runtime ca15abb473c410a0.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "f105d909a61b7e4f41307f10e18f53ea35fda2199ec4b66d3b3d52509f30e916"
+SIGNATURE = "c4c522fdab8abb66ec408a3634c0a778c3a48a6ff06728476ec7ef4f3df47a4a"
 
 
 def overlap(lower, information, alpha):

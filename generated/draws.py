@@ -5,14 +5,14 @@ the squared one of its slope. g1, g2, g3, g4: averages of powers of g over the o
 its mean. Matrices are over blocks, V_1 that of the first fit; q: Q1_hat_12, t: T_12, Q: beta Q1_12, N: beta times
 shares; J: beta times sums of products j_2 j_1^T of sources, of m over the dimension.
 
-Generated; do not edit. Signature 080debb20a9d3105, runtime 6b185476582ced76.
+Generated; do not edit. Signature 08b286547fe6f112, runtime ca15abb473c410a0.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "080debb20a9d31050aa7931a9d54abc506a643616a80d0a7714e3dea1ae9c6ad"
+SIGNATURE = "08b286547fe6f112883473090e8f9810ec7edabc2c936bce710f652e00eedf25"
 
 
 def sample(d_mean, d_square, d_Delta, d_V, g1, g1_x, g2, g2_x, g2_xx, g3, g3_x, g4):

@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature b7125eeecded5ee2, runtime 6b185476582ced76.
+Generated; do not edit. Signature 14799cfb8762c348, runtime ca15abb473c410a0.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "b7125eeecded5ee2ae51197b8ec1c8b8a3ab0f31711aeaa7c5d867e27f5f9fc6"
+SIGNATURE = "14799cfb8762c3483c846b508d988d9aee8921fe9ce03b5ffe80b625130accf4"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

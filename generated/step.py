@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 12de348ed08705de, runtime 6b185476582ced76.
+Generated; do not edit. Signature 6f05a8f370f9a161, runtime ca15abb473c410a0.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "12de348ed08705deca67b5b6aac27a6a84e6d0413ac2ddb11a8aa6876e8ae7de"
+SIGNATURE = "6f05a8f370f9a161d5b70d4f03381fb613092a06f90c3dfad5e6556733cb9e55"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

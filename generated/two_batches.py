@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature 69d3f97437fa4dea, runtime 6b185476582ced76.
+Generated; do not edit. Signature 9cca3da1e93fba77, runtime ca15abb473c410a0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "69d3f97437fa4dea46f6d087f1c76bafac04dab72984ddeae3ca580f68e7131e"
+SIGNATURE = "9cca3da1e93fba77f1f14aacc184240dfa30f59abbf1e6a9247aa14cfdb5d7a1"
 
 
 def directions(*, L_rest, gamma, **_):

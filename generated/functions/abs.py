@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature fd16296e817c9ff5, runtime 6b185476582ced76.
+Generated; do not edit. Signature 24a96173d7f4eeef, runtime ca15abb473c410a0.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "fd16296e817c9ff5da407e5d15df4d284664449b4bfdd9d3bc082473292d3d25"
+SIGNATURE = "24a96173d7f4eeefc68928dcc686203725298a8672f145686c025d08845419e7"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

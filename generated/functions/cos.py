@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 717ade0b67c4c70b, runtime 6b185476582ced76.
+Generated; do not edit. Signature 3e165263ccaf8bf6, runtime ca15abb473c410a0.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "717ade0b67c4c70b7838e6187e3f814164af319e431dfc31e1de88ce6d6b4841"
+SIGNATURE = "3e165263ccaf8bf68ca3282c1dfc50ee2906a8085f4e6390a0aab8c7030135dc"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

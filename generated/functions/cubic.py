@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature f4433784fce1445c, runtime 6b185476582ced76.
+Generated; do not edit. Signature a7f9c15e90e912c0, runtime ca15abb473c410a0.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "f4433784fce1445cb309f9d706a44e4501b5f94b1dda163f58b1e3c280f14e0a"
+SIGNATURE = "a7f9c15e90e912c0b269223396ee0008d4c3bca919d51483deaf1bb1bb7f4b11"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 1bb25686477479a6, runtime 6b185476582ced76.
+Generated; do not edit. Signature 356e8ebb12930740, runtime ca15abb473c410a0.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "1bb25686477479a63b965d97867480c5cb89f7f7ee794d91fe7d70a9a9203e8b"
+SIGNATURE = "356e8ebb12930740236f43de1391fa36004f790e930b64c2cc4c17785071767c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

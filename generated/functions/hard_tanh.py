@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature aa85c9f31ead12d5, runtime 6b185476582ced76.
+Generated; do not edit. Signature 20322a5aff4420d7, runtime ca15abb473c410a0.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "aa85c9f31ead12d5cb94f8fe4585a88fbf80d5454c42b0d1896bce19d44913e6"
+SIGNATURE = "20322a5aff4420d7343054d3800157a3a041b5f49b11b3d8fadece29865b54f4"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

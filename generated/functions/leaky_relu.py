@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 5ec0bab9b7e0d1fa, runtime 6b185476582ced76.
+Generated; do not edit. Signature e8c7085511ba0415, runtime ca15abb473c410a0.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "5ec0bab9b7e0d1fa9812df23cab9bff67e03d52b83cf5b3860bafc78a6669d92"
+SIGNATURE = "e8c7085511ba0415b608687638bc4b7c299e96d716bdc3f025efdd69f987768f"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 47cb488470ab7b77, runtime 6b185476582ced76.
+Generated; do not edit. Signature 27850607137ad299, runtime ca15abb473c410a0.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "47cb488470ab7b77d4e067984e103a3bb12099b51b0dc801de77bb3bb65fcbc3"
+SIGNATURE = "27850607137ad299eae72549c028f5ae2bd56ff8e7891ec9b75ae0b14a010a8d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 2605551a58abffc9, runtime 6b185476582ced76.
+Generated; do not edit. Signature 80331f91fc316ec3, runtime ca15abb473c410a0.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "2605551a58abffc9be82c6efce50c9adcd7d15be8976b043c0902289e2ce7b51"
+SIGNATURE = "80331f91fc316ec3357079a37383080ff43ae544e800347b7fc78cb5c5e2718e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

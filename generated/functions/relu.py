@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature b143dc8649da23cd, runtime 6b185476582ced76.
+Generated; do not edit. Signature a5c3ca73cb2e562b, runtime ca15abb473c410a0.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "b143dc8649da23cd3e41d4792fc3ab9da02b37e7d02a413f52927ae0f382b6f8"
+SIGNATURE = "a5c3ca73cb2e562b5729ee1c08cbecf700a4b286cf92a973ef81e15d10227cab"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature ef13adf944b04192, runtime 6b185476582ced76.
+Generated; do not edit. Signature 106ebc6d8df443d5, runtime ca15abb473c410a0.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "ef13adf944b0419259ee8c6767037db8e24751b4d3ff2083031a7be53f09c56a"
+SIGNATURE = "106ebc6d8df443d5d191e129309b3ee9827bf4a0416537486f2563024ea46378"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 95d44dc4fd7be8d1, runtime 6b185476582ced76.
+Generated; do not edit. Signature bfbe5b4a35b56dc7, runtime ca15abb473c410a0.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "95d44dc4fd7be8d173d922ba91923b11ac0ceb88c7a124bd5b4ea6471273fab1"
+SIGNATURE = "bfbe5b4a35b56dc748776568cd1773fe0609b9e969b43ada7e38bea59f4247f1"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

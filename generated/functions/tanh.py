@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature d1081d893dbb8130, runtime 6b185476582ced76.
+Generated; do not edit. Signature a46ea2ba87292087, runtime ca15abb473c410a0.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "d1081d893dbb81303768bf4ebc785e8d494c948d32bc387e213b37a9328e04c1"
+SIGNATURE = "a46ea2ba87292087317df14547666a58be95eaa25a68cd5de1526ab72eeabe03"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

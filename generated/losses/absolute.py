@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 9add20ebe725a24f, runtime 6b185476582ced76.
+Generated; do not edit. Signature 88cd0732cd17f9ae, runtime ca15abb473c410a0.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "9add20ebe725a24f51a3de0df8707e8255aef8de6612af77c18d1a39ee3eb48c"
+SIGNATURE = "88cd0732cd17f9ae126429511abc48a2f73afe9eb1bdb2e35aee4c6b2955726a"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature eada1b86fb7e1dca, runtime 6b185476582ced76.
+Generated; do not edit. Signature 7fc692557db576b7, runtime ca15abb473c410a0.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "eada1b86fb7e1dca81611d1a69e03f0ee4c4007d37f28768287bf789c19842b4"
+SIGNATURE = "7fc692557db576b73b955f2a4a33b8a32eca316d52278ae13f06f61e51e2c220"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 910ba18c5f18c6a1, runtime 6b185476582ced76.
+Generated; do not edit. Signature ab5d163c1099c219, runtime ca15abb473c410a0.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "910ba18c5f18c6a16d0c54eecba0de76c2e93ab5686a6cf1ad4db6185bdf6b02"
+SIGNATURE = "ab5d163c1099c21985d07e3109cdb7de5a06ba1f022c777e8284491922547856"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 255fec301739af10, runtime 6b185476582ced76.
+Generated; do not edit. Signature 5c1c6c753acbbd20, runtime ca15abb473c410a0.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "255fec301739af1087e4bf4ca1be67c06ea7a775ac38a555f2d7357206af766d"
+SIGNATURE = "5c1c6c753acbbd2035433266588a8af5599246887b15524ff7922ea1e8da2479"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 6e89db95ef4b0119, runtime 6b185476582ced76.
+Generated; do not edit. Signature 7d9e822ef9b548b4, runtime ca15abb473c410a0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "6e89db95ef4b0119d85886e135e1953dd0446e7dba267f55ffdadd6c5b635b31"
+SIGNATURE = "7d9e822ef9b548b4cc55c12a8da42d67bd27b422202dc5feb14bc55133016ac5"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 68016cf07daafa98, runtime 6b185476582ced76.
+Generated; do not edit. Signature fe36aecec61e42ea, runtime ca15abb473c410a0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "68016cf07daafa98810ed330a951990f354f9c43b4584e38ef5ba3a787957efc"
+SIGNATURE = "fe36aecec61e42eacde2c7b3882f958c2e641b56c802480a1a8652e7c6ded575"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 39410eea2928a001, runtime 6b185476582ced76.
+Generated; do not edit. Signature 94de213a49c3237e, runtime ca15abb473c410a0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "39410eea2928a001e373ba7a3e9c5c3bb86839ed43e01e992711e23ed742d758"
+SIGNATURE = "94de213a49c3237ea7a19ea64cbf5e031f8752de5dab3007bde21f3962bb11ce"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 458de0d5f7af59d7, runtime 6b185476582ced76.
+Generated; do not edit. Signature 3ab3c4ed6b4b78ed, runtime ca15abb473c410a0.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "458de0d5f7af59d73d036602c8caa88a2bb9e86b9a296e3e4809bbcec86c6cda"
+SIGNATURE = "3ab3c4ed6b4b78ed2d9f2ef573f4642cb12b80c2e29578e00a151167c607b783"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 647d0eaa359a1ac6, runtime 6b185476582ced76.
+Generated; do not edit. Signature c0fc39fd0438a3f9, runtime ca15abb473c410a0.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "647d0eaa359a1ac648ecda1d3bc941ea107ef755088d3eaa5ed71d12609282fe"
+SIGNATURE = "c0fc39fd0438a3f9eb9e9a26f36ecf7d3c1545debc2a1761e245b69449d35e4b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

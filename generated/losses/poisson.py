@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 13c25e8f1789ccef, runtime 6b185476582ced76.
+Generated; do not edit. Signature 4124b9bf1c076f4e, runtime ca15abb473c410a0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "13c25e8f1789ccef30aee1b237986869e6e37e00b497abdfa8fe0478e5d4798d"
+SIGNATURE = "4124b9bf1c076f4e1c326ed85aec3d27d02b4ddb0ad74b42270f73b1fd15721e"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

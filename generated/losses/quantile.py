@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 28a1318b7bf53ffb, runtime 6b185476582ced76.
+Generated; do not edit. Signature e7c836caf61488bf, runtime ca15abb473c410a0.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "28a1318b7bf53ffbc141d3f7cda5b9dcdf5af8608ea06845cf8ebf921e4be2f6"
+SIGNATURE = "e7c836caf61488bf8ba06de9d518ce349a25b51c383f9f4f1e366710f078a128"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 6f2d2c39897b7c2b, runtime 6b185476582ced76.
+Generated; do not edit. Signature 1e85626530e144db, runtime ca15abb473c410a0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "6f2d2c39897b7c2b72980102e8be2524b0aa1fbc7b202b23824d924203ca40c3"
+SIGNATURE = "1e85626530e144dba3260dac795070c7c785ab07a2730e3525873307c3665136"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

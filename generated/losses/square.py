@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 763df7b93f9959bc, runtime 6b185476582ced76.
+Generated; do not edit. Signature ed64acf007af38be, runtime ca15abb473c410a0.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "763df7b93f9959bc1d6fd0f9095a315914d051730720a6cd231379af7543f8f9"
+SIGNATURE = "ed64acf007af38beb5f98cd9c289f7b5dea87ae9c67004e4e8888dc734a55435"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

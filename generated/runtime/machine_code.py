@@ -3,7 +3,7 @@
 numba itself never lets go of what it compiles or loads, which a process of ever new functions would feel.
 
 Written by hand, in codegen/runtime/machine_code.py.
-Generated; do not edit. Signature be7fd9a2d2950103, runtime 6b185476582ced76.
+Generated; do not edit. Signature d2da31d12a668ffa, runtime ca15abb473c410a0.
 Regenerate with: giantstep generate
 """
 
@@ -57,4 +57,4 @@ class Loaded:
         self._engine.finalize_object()
         self.address = int(self._engine.get_function_address(code.entry))
 
-SIGNATURE = "be7fd9a2d2950103b7e34d322b74e9d606e8b56d49cecd43705f172b9f800368"
+SIGNATURE = "d2da31d12a668ffa0a74c577942b4f6d7282c1c52fae66b6b12852155b419843"

@@ -1,7 +1,7 @@
 """Averages over the output, by sums over its nodes: a loss there, and the law of the label with the density.
 
 Written by hand, in codegen/runtime/output_sums.py.
-Generated; do not edit. Signature be7fd9a2d2950103, runtime 6b185476582ced76.
+Generated; do not edit. Signature d2da31d12a668ffa, runtime ca15abb473c410a0.
 Regenerate with: giantstep generate
 """
 
@@ -36,4 +36,4 @@ def add_sums(law, sign, scratch, count, out, node):
     out[13, node] += sum_of_products(law, 2, scratch, H, 0, count)
     out[14, node] += sum_of_products(law, 0, scratch, LOSS, 0, count)
 
-SIGNATURE = "be7fd9a2d2950103b7e34d322b74e9d606e8b56d49cecd43705f172b9f800368"
+SIGNATURE = "d2da31d12a668ffa0a74c577942b4f6d7282c1c52fae66b6b12852155b419843"

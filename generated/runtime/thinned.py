@@ -7,7 +7,7 @@ strides of the first two along these loops; those of all three along a run; how 
 it lies behind the places of the operands, and its length.
 
 Written by hand, in codegen/runtime/thinned.py.
-Generated; do not edit. Signature be7fd9a2d2950103, runtime 6b185476582ced76.
+Generated; do not edit. Signature d2da31d12a668ffa, runtime ca15abb473c410a0.
 Regenerate with: giantstep generate
 """
 
@@ -146,4 +146,4 @@ def _gain(length, steps):
     """How much a loop is worth as the innermost one, by its strides in the result and the other factor."""
     return length * (_ALONG if steps.max() == 1 else 1)
 
-SIGNATURE = "be7fd9a2d2950103b7e34d322b74e9d606e8b56d49cecd43705f172b9f800368"
+SIGNATURE = "d2da31d12a668ffa0a74c577942b4f6d7282c1c52fae66b6b12852155b419843"

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 25514c3cfcfac5e6.
+Generated; do not edit. Signature d446f77a2450ee8e.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "25514c3cfcfac5e65bb80373d16f200902c68135d7e9ff711ff47cb515446f44"
+SIGNATURE = "d446f77a2450ee8e9bb0b3d59dbc1923231b29e01607dcd5eaa53fef0dcc8e49"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

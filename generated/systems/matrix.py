@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature b15054c11971d3c4.
+Generated; do not edit. Signature 8397ea5a3de7236d.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "b15054c11971d3c42ce03b2229c9b21400d97b71660d58eb628e113e1742136e"
+SIGNATURE = "8397ea5a3de7236d93684a0699a06932a3a1eda502fc017471ae307d14ca095b"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

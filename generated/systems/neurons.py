@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature dab19a316c08af9d.
+Generated; do not edit. Signature fc661422e0ba7146.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "dab19a316c08af9d9de8d8ff0e380fe52a34c8ed7e3798069b9c97cbb3868c15"
+SIGNATURE = "fc661422e0ba71460bb8449e51b13f6b4d3f3e3a9470e5b60660024ce4770d91"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature c3607cafce54d44c.
+in X). Generated; do not edit. Signature df585b8354977b12.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "c3607cafce54d44c0220410dd6a426ad696e8b57c338a8b9d651cafe113311df"
+SIGNATURE = "df585b8354977b12f1f316ca4ff4101b93cfdb2e01f1033ec987bc7e1ea87dc3"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 758ad1e7a0f16273, runtime 6b185476582ced76.
+Generated; do not edit. Signature 55459d179d1c5f7d, runtime ca15abb473c410a0.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "758ad1e7a0f16273e87aad99b2fb2af4f6d158e2e9c99e614cf4bc38cc19292a"
+SIGNATURE = "55459d179d1c5f7d0c0ac0e1fc7f391bc785c1894c072af3a72e61be256c70c9"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature d594747c3ce4b5e1, runtime 6b185476582ced76.
+Generated; do not edit. Signature 19adedfcf45fd247, runtime ca15abb473c410a0.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "d594747c3ce4b5e17c790183a4ff0f4b0f6e10563e716b1c4375721e0c7d0602"
+SIGNATURE = "19adedfcf45fd247e082271ee5d8d7812e6587ed13f06a11d463324c1bea9627"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature feb8d35959f1ba33, runtime 6b185476582ced76.
+Generated; do not edit. Signature 297ac00df3f2e76d, runtime ca15abb473c410a0.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "feb8d35959f1ba3350f12620fb610cbe0c3a771255f6b7ccaa8d5d85c7fda7bc"
+SIGNATURE = "297ac00df3f2e76df1337a5236bf6148f7da44f636e9bc1e1baf7569d4f3d3f6"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

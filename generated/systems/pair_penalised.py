@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 2d3bb3d9b3fca4c7, runtime 6b185476582ced76.
+Generated; do not edit. Signature d78c4a6390859151, runtime ca15abb473c410a0.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "2d3bb3d9b3fca4c7021be30d43623373414e8068825505b740f3140ce7b87306"
+SIGNATURE = "d78c4a6390859151d8aa69f0c823548d064888b2ad9416dc666aa59d9f2b1b70"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

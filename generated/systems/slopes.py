@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 63ff60344431576a.
+Generated; do not edit. Signature a260f3a56f231509.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "63ff60344431576a6012157305287fc6333bdfa10412a923c974d04612532f6c"
+SIGNATURE = "a260f3a56f2315092d227a2c4cfcf40ad9640f8a335f92c196fe5b4fc9a4dba6"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

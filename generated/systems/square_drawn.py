@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 29ea33852edb24d9.
+in X). Generated; do not edit. Signature 3629987baefaa8b2.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "29ea33852edb24d97da1ce4252e6a7a675fd2f5ffb14efbe4be353d0527b2c2e"
+SIGNATURE = "3629987baefaa8b240c361f2f0c87486fc80603c9eff5454f1abb83a9c93f4b3"
 
 
 # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 5b2395609240f0cb.
+Generated; do not edit. Signature 511666c992ecf972.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "5b2395609240f0cbc2c4bdfaf5a6c50e925f00c5dd3dc811f02af8be75d621ca"
+SIGNATURE = "511666c992ecf9722f6af197800b7dc4dd658f5e52622c2f9685e9e95f0d7722"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature e705788543ba942f.
+Generated; do not edit. Signature 34362cf0bf7b8eef.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "e705788543ba942ff904b1100c87ba6c36bbbccf4dc5276f4028d7c6ce5a99eb"
+SIGNATURE = "34362cf0bf7b8eef2e218c4cd7e459b0f239bdda09a3a8af994a56b61dca4fa9"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')
