@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature c4c522fdab8abb66, runtime ca15abb473c410a0.
+Generated; do not edit. Signature 230b83970ae8df64, runtime 767a66e6918cd1e3.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "c4c522fdab8abb66ec408a3634c0a778c3a48a6ff06728476ec7ef4f3df47a4a"
+SIGNATURE = "230b83970ae8df641c13e1db17cfbc749abf9e9209383b37dc05832414f16e3c"
 
 
 def overlap(lower, information, alpha):

@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature 14799cfb8762c348, runtime ca15abb473c410a0.
+Generated; do not edit. Signature 9a47c97679be237b, runtime 767a66e6918cd1e3.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "14799cfb8762c3483c846b508d988d9aee8921fe9ce03b5ffe80b625130accf4"
+SIGNATURE = "9a47c97679be237bf80cf1ccb847ba674844e6af4873657cbb912883ab753505"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

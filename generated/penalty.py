@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature c3153fa6d6487535, runtime ca15abb473c410a0.
+Generated; do not edit. Signature 4c3e2676837d8285, runtime 767a66e6918cd1e3.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "c3153fa6d6487535a9a7cb9c9d304fb7cec34fb9f7ba9a780708ac078c1e701c"
+SIGNATURE = "4c3e2676837d828526ff71f48acde8e2e0a6c0739f29a94b3866e098986736ea"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

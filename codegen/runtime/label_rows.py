@@ -50,7 +50,7 @@ def fill_rows(panels, rules, lines, carried, step, weight, t, z):
         for d in range(carried.shape[0]):
             for k in range(count):
                 t[r, place + k, d] = carried[d, 0] * first[at] + carried[d, 1] * z[0, total + k]
-        for i in range(z.shape[0] - 1, -1, -1):  # places stand where the first index goes
+        for i in range(z.shape[0] - 1, -1, -1):  # the first row, which holds the places so far, comes last
             for k in range(count):
                 z[i, total + k] = fixed[i, at] + step[i] * z[0, total + k]
         place += count

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 3e165263ccaf8bf6, runtime ca15abb473c410a0.
+Generated; do not edit. Signature c2c97f3d3cee6a47, runtime 767a66e6918cd1e3.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "3e165263ccaf8bf68ca3282c1dfc50ee2906a8085f4e6390a0aab8c7030135dc"
+SIGNATURE = "c2c97f3d3cee6a478e45a974ccb0dd999ca62a67bb8176873813fbb0bb0da679"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

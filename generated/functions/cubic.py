@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature a7f9c15e90e912c0, runtime ca15abb473c410a0.
+Generated; do not edit. Signature 57e4a0092518d7e2, runtime 767a66e6918cd1e3.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "a7f9c15e90e912c0b269223396ee0008d4c3bca919d51483deaf1bb1bb7f4b11"
+SIGNATURE = "57e4a0092518d7e29ebc50b5e01535853cbc03e480cc9e688522c7b325f3af11"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

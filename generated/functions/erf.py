@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 356e8ebb12930740, runtime ca15abb473c410a0.
+Generated; do not edit. Signature dd5ed18bc7a28972, runtime 767a66e6918cd1e3.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "356e8ebb12930740236f43de1391fa36004f790e930b64c2cc4c17785071767c"
+SIGNATURE = "dd5ed18bc7a28972c56a8477df4b9aa04f8629bd9affe035dee0ab1b844912b3"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

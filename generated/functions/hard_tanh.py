@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 20322a5aff4420d7, runtime ca15abb473c410a0.
+Generated; do not edit. Signature 19413be53e99ecdb, runtime 767a66e6918cd1e3.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "20322a5aff4420d7343054d3800157a3a041b5f49b11b3d8fadece29865b54f4"
+SIGNATURE = "19413be53e99ecdbf0d754a1635459a07cb5ca02aceacbfc66ba8a57ab2bb6d2"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

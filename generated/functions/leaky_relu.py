@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature e8c7085511ba0415, runtime ca15abb473c410a0.
+Generated; do not edit. Signature fb2ca75bce0b0e36, runtime 767a66e6918cd1e3.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "e8c7085511ba0415b608687638bc4b7c299e96d716bdc3f025efdd69f987768f"
+SIGNATURE = "fb2ca75bce0b0e36aad7fad036129ba14f9c5ec2352e7e43ecf7b33da00ba4c6"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

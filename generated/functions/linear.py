@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 27850607137ad299, runtime ca15abb473c410a0.
+Generated; do not edit. Signature e7ece4e9d05f9867, runtime 767a66e6918cd1e3.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "27850607137ad299eae72549c028f5ae2bd56ff8e7891ec9b75ae0b14a010a8d"
+SIGNATURE = "e7ece4e9d05f9867c0246470385c7325012de01a2673401c8c05e41a31285ca7"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

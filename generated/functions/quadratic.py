@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 80331f91fc316ec3, runtime ca15abb473c410a0.
+Generated; do not edit. Signature 78eba2ada37bf479, runtime 767a66e6918cd1e3.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "80331f91fc316ec3357079a37383080ff43ae544e800347b7fc78cb5c5e2718e"
+SIGNATURE = "78eba2ada37bf479db4672b90378bc669d7ccd7c244dd5cdf05a7431e18f7b89"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

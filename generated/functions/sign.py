@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 106ebc6d8df443d5, runtime ca15abb473c410a0.
+Generated; do not edit. Signature c7f9421ca0bf02e4, runtime 767a66e6918cd1e3.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "106ebc6d8df443d5d191e129309b3ee9827bf4a0416537486f2563024ea46378"
+SIGNATURE = "c7f9421ca0bf02e49476c8b6b884a53e134d085b9033647fb95c8875a272ff2f"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 115f9274c620238d, runtime ca15abb473c410a0.
+Generated; do not edit. Signature a3a56e780101acbe, runtime 767a66e6918cd1e3.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "115f9274c620238d62f4ca455f519e62db1e95db682cbd7a880fa97381fe797c"
+SIGNATURE = "a3a56e780101acbeb8474bb0514a023ba3c85d24ae0ff34049b591b22425f10e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

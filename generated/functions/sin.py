@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 435e078933ba32c2, runtime ca15abb473c410a0.
+Generated; do not edit. Signature a49540d10b49af72, runtime 767a66e6918cd1e3.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "435e078933ba32c244e615c506846a43aa4e80298d872ae7e27273ab8e30a8a8"
+SIGNATURE = "a49540d10b49af722a54c0fef08d72857f3aac19f3e0abbccc1f25d474163e4c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

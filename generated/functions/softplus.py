@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature bfbe5b4a35b56dc7, runtime ca15abb473c410a0.
+Generated; do not edit. Signature 78dd0fd1b0794d36, runtime 767a66e6918cd1e3.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "bfbe5b4a35b56dc748776568cd1773fe0609b9e969b43ada7e38bea59f4247f1"
+SIGNATURE = "78dd0fd1b0794d36a667cc79764b48483800c96b4504261bfe86401939fb0570"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

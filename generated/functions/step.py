@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 2a6eb687d689bd9e, runtime ca15abb473c410a0.
+Generated; do not edit. Signature ae2443f87629d84a, runtime 767a66e6918cd1e3.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "2a6eb687d689bd9ee47eace5b5364dd58c0dcabacc42a48aa7c7b012d6dfc7a5"
+SIGNATURE = "ae2443f87629d84aa0c006363ca5dc6d2104de3908fb9cd6d31377c0ab633bee"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

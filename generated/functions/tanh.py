@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature a46ea2ba87292087, runtime ca15abb473c410a0.
+Generated; do not edit. Signature a77d9ba4e69c8450, runtime 767a66e6918cd1e3.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "a46ea2ba87292087317df14547666a58be95eaa25a68cd5de1526ab72eeabe03"
+SIGNATURE = "a77d9ba4e69c845065fd67b9891146142d736a80d61be4530861d3fdcfc93bf5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

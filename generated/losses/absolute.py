@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 88cd0732cd17f9ae, runtime ca15abb473c410a0.
+Generated; do not edit. Signature 25f4442970946d58, runtime 767a66e6918cd1e3.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "88cd0732cd17f9ae126429511abc48a2f73afe9eb1bdb2e35aee4c6b2955726a"
+SIGNATURE = "25f4442970946d58ad417dc1fd868168df56a9148a06a1f95a8b280c0339a215"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

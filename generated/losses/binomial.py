@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 7fc692557db576b7, runtime ca15abb473c410a0.
+Generated; do not edit. Signature ce1698cd90e404fb, runtime 767a66e6918cd1e3.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "7fc692557db576b73b955f2a4a33b8a32eca316d52278ae13f06f61e51e2c220"
+SIGNATURE = "ce1698cd90e404fbe2f6ced559346396d497ebc3b7a429c3f5f830da31cf450c"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

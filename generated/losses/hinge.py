@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 4d753f9d5c7ab30c, runtime ca15abb473c410a0.
+Generated; do not edit. Signature 97ccdb5ea51343fa, runtime 767a66e6918cd1e3.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "4d753f9d5c7ab30cc034b981c4e09cc8892b6b081b59dde39d2e57ff4d5e664c"
+SIGNATURE = "97ccdb5ea51343fa181bcfad6862fe74fef9b44be06b4caba648374c14a0564c"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

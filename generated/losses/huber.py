@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 7d9e822ef9b548b4, runtime ca15abb473c410a0.
+Generated; do not edit. Signature 78ecfaedfa015aae, runtime 767a66e6918cd1e3.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "7d9e822ef9b548b4cc55c12a8da42d67bd27b422202dc5feb14bc55133016ac5"
+SIGNATURE = "78ecfaedfa015aae33751a4a2c10a7f68f21e2f18e63c64919633d37a05f3b2f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature fe36aecec61e42ea, runtime ca15abb473c410a0.
+Generated; do not edit. Signature 861dbea61fdb39a0, runtime 767a66e6918cd1e3.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "fe36aecec61e42eacde2c7b3882f958c2e641b56c802480a1a8652e7c6ded575"
+SIGNATURE = "861dbea61fdb39a0e61056686b8193e6ac5183c82197191a87812d7f617bbef1"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

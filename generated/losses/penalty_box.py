@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 3ab3c4ed6b4b78ed, runtime ca15abb473c410a0.
+Generated; do not edit. Signature 6ed0fad326be9ebe, runtime 767a66e6918cd1e3.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "3ab3c4ed6b4b78ed2d9f2ef573f4642cb12b80c2e29578e00a151167c607b783"
+SIGNATURE = "6ed0fad326be9ebeadc4a5e9a8b3ee881ad75e39b4ea12f974cca0ca67727b91"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature c0fc39fd0438a3f9, runtime ca15abb473c410a0.
+Generated; do not edit. Signature 08677efe3cfaf9ab, runtime 767a66e6918cd1e3.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "c0fc39fd0438a3f9eb9e9a26f36ecf7d3c1545debc2a1761e245b69449d35e4b"
+SIGNATURE = "08677efe3cfaf9ab2a2e80db2816b28172da1c67bca2854b324343e8e7d67db7"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

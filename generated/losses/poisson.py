@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 4124b9bf1c076f4e, runtime ca15abb473c410a0.
+Generated; do not edit. Signature e74fe363e99614a4, runtime 767a66e6918cd1e3.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "4124b9bf1c076f4e1c326ed85aec3d27d02b4ddb0ad74b42270f73b1fd15721e"
+SIGNATURE = "e74fe363e99614a4e4516c9a73785d476c0b72db85b58d33b8394e22682fc77c"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

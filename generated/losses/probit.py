@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 6755c71f2a59a169, runtime ca15abb473c410a0.
+Generated; do not edit. Signature 84a97f6184d96a59, runtime 767a66e6918cd1e3.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "6755c71f2a59a1693b81b8d4e09556adf3a7a3e9cdb88b0dff448a82f3a2c758"
+SIGNATURE = "84a97f6184d96a59a59124aca3b92bc9c6f21a89570ab93a69c6e50dda68aedd"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

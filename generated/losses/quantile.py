@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature e7c836caf61488bf, runtime ca15abb473c410a0.
+Generated; do not edit. Signature 6cf5ed221aa28dca, runtime 767a66e6918cd1e3.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "e7c836caf61488bf8ba06de9d518ce349a25b51c383f9f4f1e366710f078a128"
+SIGNATURE = "6cf5ed221aa28dca03fefbc22d63340ff476409b7a7f5f528b1a76d2156605fc"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

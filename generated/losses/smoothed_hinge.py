@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 1e85626530e144db, runtime ca15abb473c410a0.
+Generated; do not edit. Signature ab6e803327b4768d, runtime 767a66e6918cd1e3.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "1e85626530e144dba3260dac795070c7c785ab07a2730e3525873307c3665136"
+SIGNATURE = "ab6e803327b4768dbcec6b0efddad482ce55520cdffb234f390faa1a6dfc79e2"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

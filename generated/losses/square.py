@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature ed64acf007af38be, runtime ca15abb473c410a0.
+Generated; do not edit. Signature 3e2356fd8227bb31, runtime 767a66e6918cd1e3.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "ed64acf007af38beb5f98cd9c289f7b5dea87ae9c67004e4e8888dc734a55435"
+SIGNATURE = "3e2356fd8227bb315e26825637c80f8f94b68896cfa9f50fad720f473a66269d"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """Nodes of a label along lines, in rows: filled from the panels of each line without anything in between.
 
 Written by hand, in codegen/runtime/label_rows.py.
-Generated; do not edit. Signature d2da31d12a668ffa, runtime ca15abb473c410a0.
+Generated; do not edit. Signature 993810f8a330d7b6, runtime 767a66e6918cd1e3.
 Regenerate with: giantstep generate
 """
 
@@ -57,7 +57,7 @@ def fill_rows(panels, rules, lines, carried, step, weight, t, z):
         for d in range(carried.shape[0]):
             for k in range(count):
                 t[r, place + k, d] = carried[d, 0] * first[at] + carried[d, 1] * z[0, total + k]
-        for i in range(z.shape[0] - 1, -1, -1):  # places stand where the first index goes
+        for i in range(z.shape[0] - 1, -1, -1):  # the first row, which holds the places so far, comes last
             for k in range(count):
                 z[i, total + k] = fixed[i, at] + step[i] * z[0, total + k]
         place += count
@@ -135,4 +135,4 @@ def find_orders(distances, panels, limits, at, longest, orders):
                 break
             orders[p] = order
 
-SIGNATURE = "d2da31d12a668ffa0a74c577942b4f6d7282c1c52fae66b6b12852155b419843"
+SIGNATURE = "993810f8a330d7b680ea73c79993ba0a01027c85dcf63067649723a249312086"

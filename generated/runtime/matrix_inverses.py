@@ -1,7 +1,7 @@
 """Inverses of small matrices within a stage of contractions: many of one size, one after the other or together.
 
 Written by hand, in codegen/runtime/matrix_inverses.py.
-Generated; do not edit. Signature d2da31d12a668ffa, runtime ca15abb473c410a0.
+Generated; do not edit. Signature 993810f8a330d7b6, runtime 767a66e6918cd1e3.
 Regenerate with: giantstep generate
 """
 
@@ -97,4 +97,4 @@ def invert_row(r, value):
                     for b in range(size):
                         value[x + a * r[22] + b * r[25]] = matrix[0, a, b]
 
-SIGNATURE = "d2da31d12a668ffa0a74c577942b4f6d7282c1c52fae66b6b12852155b419843"
+SIGNATURE = "993810f8a330d7b680ea73c79993ba0a01027c85dcf63067649723a249312086"

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 8397ea5a3de7236d.
+Generated; do not edit. Signature 1e0a6b48b4e256ea.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "8397ea5a3de7236d93684a0699a06932a3a1eda502fc017471ae307d14ca095b"
+SIGNATURE = "1e0a6b48b4e256ea502a9a7253c785bef814b326681e6ee95d915b58e3e53075"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

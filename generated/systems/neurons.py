@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature fc661422e0ba7146.
+Generated; do not edit. Signature 1c80e8fa77a07bdf.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "fc661422e0ba71460bb8449e51b13f6b4d3f3e3a9470e5b60660024ce4770d91"
+SIGNATURE = "1c80e8fa77a07bdfabb43646873ab2e8178ae5ab39cb2b83c38297f0c044bb1e"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 55459d179d1c5f7d, runtime ca15abb473c410a0.
+Generated; do not edit. Signature b77c9e5def67aea0, runtime 767a66e6918cd1e3.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "55459d179d1c5f7d0c0ac0e1fc7f391bc785c1894c072af3a72e61be256c70c9"
+SIGNATURE = "b77c9e5def67aea0a165f6f69589231e4219a8159929e89f1460a0cd5b8894d8"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

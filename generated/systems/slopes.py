@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature a260f3a56f231509.
+Generated; do not edit. Signature f6cd4571a0c07bbe.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "a260f3a56f2315092d227a2c4cfcf40ad9640f8a335f92c196fe5b4fc9a4dba6"
+SIGNATURE = "f6cd4571a0c07bbec35849eb77f52ff062683a4482e0724ca9ae73a609c29c14"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

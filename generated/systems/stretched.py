@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 511666c992ecf972.
+Generated; do not edit. Signature ce64546d95f6122f.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "511666c992ecf9722f6af197800b7dc4dd658f5e52622c2f9685e9e95f0d7722"
+SIGNATURE = "ce64546d95f6122fb79504de1512e863f1c4ca30af3633004d5799749b1de0f6"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

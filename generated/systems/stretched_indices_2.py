@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 34362cf0bf7b8eef.
+Generated; do not edit. Signature b134e86941a64b63.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "34362cf0bf7b8eef2e218c4cd7e459b0f239bdda09a3a8af994a56b61dca4fa9"
+SIGNATURE = "b134e86941a64b63ba6534baccfbfd14f1370240c500eaefc4ac2e5928715841"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')
