@@ -14,6 +14,7 @@ from giantstep.law.kind import bulk_kind
 from giantstep.spec.errors import NotConverged
 from giantstep.system.alike_means import require_decided
 from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.evidence import RESIDUAL
 from giantstep.system.far_labels import share_beyond
 from giantstep.system.first_solution import anew, coarse_system, first_solution, like_square_loss, unknowns_of
 from giantstep.system.kappa_lines import lines_serve, may_follow, turns_in_plane
@@ -42,7 +43,6 @@ from giantstep.system.resolution import (
 from giantstep.system.result import Result
 from giantstep.system.saturated_outputs import above_lower_floor, remaining, rests_on_floor, without_floor
 from giantstep.system.settling import settling
-from giantstep.system.square_loss import RESIDUAL
 from giantstep.system.stalled import unsolved
 from giantstep.system.two_index_refinement import settles_of_two
 

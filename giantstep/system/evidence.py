@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from giantstep.system.problem import Parameters, Problem, Solution
-from giantstep.system.square_loss import RESIDUAL, ROUNDING
 
+RESIDUAL = 1e-10  # a solution with a larger residual is not reported
+ROUNDING = 1e-15  # of E y^2: what double precision leaves of a test error that is next to nothing
 ENERGY = 1e-8  # nor one whose free energy differs from its training loss by more, relatively
 OTHERS, ROUNDED = 100.0, 1e-10  # tolerances that its training error and free energy may change by; their rounding
 NOTHING = 1e-24  # of E y^2: what rounding leaves of the square of a residual whose terms cancel by a few digits

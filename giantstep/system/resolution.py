@@ -19,7 +19,7 @@ from giantstep.law.labels import cuts_of
 from giantstep.law.multi_index_labels import has_kinks
 from giantstep.system.coupled_system import Array, CoupledSystem
 from giantstep.system.discretisation import PANELS, Level, has_panels
-from giantstep.system.evidence import ROUNDED, others_allowed
+from giantstep.system.evidence import ROUNDED, ROUNDING, others_allowed
 from giantstep.system.kappa_lines import may_follow, on_lines
 from giantstep.system.kappa_panels import unresolved
 from giantstep.system.kernels import loss_kernel
@@ -28,7 +28,6 @@ from giantstep.system.label_refinement import settles, system_at
 from giantstep.system.newton import Outcome, newton
 from giantstep.system.problem import Problem
 from giantstep.system.sign_panels import PLAIN, Signs
-from giantstep.system.square_loss import ROUNDING
 from giantstep.system.system_of_problem import coupled_at
 from giantstep.system.two_index_refinement import settles_of_two
 

@@ -35,13 +35,13 @@ from giantstep.spec.fit_penalty import FitPenalty
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
 from giantstep.spec.validate import wrong
-from giantstep.system.evidence import OTHERS, conditions, leaves_nothing, others_allowed
+from giantstep.system.evidence import OTHERS, RESIDUAL, conditions, leaves_nothing, others_allowed
 from giantstep.system.first_compilation import compile_first
 from giantstep.system.merged_blocks import Members, merged, parted
 from giantstep.system.problem import Features, Problem, Solution, problem_of
 from giantstep.system.result import Result, reported
 from giantstep.system.span import span_of
-from giantstep.system.square_loss import RESIDUAL, Points, rounding_hint, solve_direct
+from giantstep.system.square_loss import Points, rounding_hint, solve_direct
 
 if TYPE_CHECKING:
     from giantstep.system.coupled_system import CoupledSystem

@@ -14,6 +14,7 @@ from derive.directions import directions_of
 from giantstep.law.kind import square_name
 from giantstep.quadrature.remembered import Remembered
 from giantstep.spec.errors import NotConverged
+from giantstep.system.evidence import ROUNDING, conditions
 from giantstep.system.kernels import system_kernel
 from giantstep.system.problem import Features, Parameters, Problem, Solution
 from giantstep.system.result import ORDER_PARAMETERS
@@ -27,13 +28,11 @@ UNEXPLAINED = (
     "raise fit.ridge, which most often helps: no cause was found; blocks of nearly equal mean features, small "
     "responses, and fit.samples next to network.width at a small ridge, were ruled out"
 )
-RESIDUAL = 1e-10  # a solution with a larger residual is not reported
-ROUNDING = 1e-15  # of E y^2: what double precision leaves of a test error that is next to nothing
 _COLLINEAR = 1e-4  # what a mean feature has beside the others, of which rounding takes 1e-16
 _REFINED, _AT_ONCE, _ROUNDED = 8, 3, 1e-9  # how often at most, and an axis at once; of a whole number, rounding
 _HELD = 0.7  # of an error, what refining leaves where rounding holds it up
 _MEMORY = 1 << 27  # bytes of tables that are remembered
-_MOST = 10_000  # nodes times pairs of blocks that are gone over without a compiler
+_MOST = 12_000  # nodes times pairs of blocks that are gone over without a compiler
 
 
 class Points(NamedTuple):
@@ -66,38 +65,41 @@ class Points(NamedTuple):
 
 
 def solve_direct(problem: Problem, tolerance: float) -> Solution:
-    """Solve at increasing resolution until the test error has settled, in many digits where it has to be. Raises
-    NotConverged.
+    """Solve at increasing resolution until the test error has settled, in many digits where double precision leaves
+    one of the conditions unmet. Raises NotConverged.
     """
     try:
         found = _settled(problem, tolerance)
     except NotConverged:
-        rule = _rule(problem.features, Fineness.first(problem.rank), span_of(problem))
-        if not _takes_many_digits(problem, rule.node.shape[1]):
+        if not _takes_many_digits(problem, Fineness.first(problem.rank)):
             raise
         return _settled(problem, tolerance, digits=True)
-    settled = found.quadrature_error <= tolerance and found.residual <= RESIDUAL
-    if settled or not _takes_many_digits(problem, found.nodes):
+    sound = all(conditions(problem, found, problem.parameters, tolerance).values())
+    if sound or not _takes_many_digits(problem, Fineness.first(problem.rank)):
         return found
     return _settled(problem, tolerance, digits=True)
 
 
-def _takes_many_digits(problem: Problem, nodes: int) -> bool:
-    """Whether plain Python goes over so many nodes, and over all pairs of blocks at each, within seconds."""
+def _takes_many_digits(problem: Problem, fineness: Fineness) -> bool:
+    """Whether plain Python goes over the nodes of a table, and over all pairs of blocks at each, within seconds."""
+    nodes: int = _rule(problem.features, fineness, span_of(problem)).node.shape[1]
     return nodes * len(problem.fraction) ** 2 <= _MOST
 
 
 def _settled(problem: Problem, tolerance: float, digits: bool = False) -> Solution:
     """The solution at the resolution where it has settled, or is held up by rounding."""
-    previous, fineness = math.inf, Fineness.first(problem.rank)
+    least, held, fineness = math.inf, 0, Fineness.first(problem.rank)
     for _ in range(_REFINED):
         found = direct_points(problem, problem.parameters, tolerance, fineness, digits).at(0)
         if found.iterations <= 0:
             raise NotConverged(_stalled(problem, -found.iterations), rounding_hint(problem))
         error = found.quadrature_error
-        if error <= tolerance or error > _HELD * previous:
+        held = held + 1 if error > _HELD * least else 0
+        if error <= tolerance or held > 1:  # the first panels may be too wide for one halving to tell
             break
-        previous, fineness = error, _finer(problem, fineness, found, tolerance)
+        least, fineness = min(error, least), _finer(problem, fineness, found, tolerance)
+        if digits and not _takes_many_digits(problem, fineness):
+            break
     return found
 
 

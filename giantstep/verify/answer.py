@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from giantstep.system.evidence import ROUNDING
 from giantstep.system.result import Result
 from giantstep.system.solve import RESIDUAL
-from giantstep.system.square_loss import ROUNDING
 from giantstep.verify.check import Check
 
 #: why equations tell nothing there

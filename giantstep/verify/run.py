@@ -14,11 +14,11 @@ from giantstep.spec.arguments import checked_call
 from giantstep.spec.counts import checked_count, checked_seeds
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
+from giantstep.system.evidence import ROUNDING
 from giantstep.system.exact_output import is_exact
 from giantstep.system.problem import problem_of
 from giantstep.system.saturated_outputs import rests_on_floor
 from giantstep.system.solve import solve, vocabulary_of
-from giantstep.system.square_loss import ROUNDING
 from giantstep.verify.answer import LABEL_IS_OUTPUT, apart, result_checks
 from giantstep.verify.certificate import certificate_checks
 from giantstep.verify.check import Check

@@ -19,11 +19,12 @@ from giantstep.law.derivation import system_of
 from giantstep.spec.model import Model
 from giantstep.system.bulk_system import BulkSystem
 from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.evidence import ROUNDING
 from giantstep.system.problem import Problem, problem_of
 from giantstep.system.result import Result
 from giantstep.system.solve import RESIDUAL
 from giantstep.system.span import span_of
-from giantstep.system.square_loss import ROUNDING, signal_of, square_kernel
+from giantstep.system.square_loss import signal_of, square_kernel
 from giantstep.system.square_tables import Fineness, rows_of, solver_nodes
 from giantstep.system.state import Solved, run_solver
 from giantstep.verify.answer import LABEL_IS_OUTPUT, apart

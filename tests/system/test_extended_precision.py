@@ -10,6 +10,7 @@ import pytest
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Model
 from giantstep.system import square_loss
+from giantstep.system.evidence import conditions
 from giantstep.system.problem import problem_of
 from giantstep.system.solve import solve
 from giantstep.system.square_loss import direct_points
@@ -50,6 +51,22 @@ def test_many_digits_are_asked_for_where_they_take_seconds(
     with pytest.raises(NotConverged, match="does not settle"):
         square_loss.solve_direct(problem, 1e-10)
     assert taken == [False, True] if asked else taken == [False]
+
+
+def test_an_energy_that_rounding_took_is_found_in_many_digits() -> None:
+    """Linear features of values 5e-9 apart: equations hold to 1e-11, and the training loss is off by 7e-7."""
+    readout = {"values": [1.3335252826632857, 1.3335252882216573], "fractions": [0.17, 0.83]}
+    given = {
+        "network": {"activation": "linear", "width": 6.3, "readout": readout},
+        "spike": {"strength": 0.0, "alignment": 0.0, "bulk_variance": 2.0},
+        "target": {"link": "silu", "noise": 0.004},
+        "fit": {"samples": 6.4, "ridge": 1e-5},
+    }
+    problem = problem_of(Model.from_dict(given), None, intermediate=True)
+    found = direct_points(problem, problem.parameters, 1e-10).at(0)
+    assert [name for name, holds in conditions(problem, found, problem.parameters, 1e-10).items() if not holds]
+    result = solve(Model.from_dict(given))
+    assert math.isclose(result.free_energy, result.training_loss, rel_tol=1e-14)
 
 
 def _noise_at_peak(ridge: float, width: float) -> float:
@@ -122,6 +139,8 @@ def _linear_regression(fit: dict[str, float], width: float, rows: list[float], f
         ([1.0, -0.5, 0.2], 2.0, 1.5, 1e-8),
         ([1.4259332, 1.4259333, 1.4259334], 8.28, 8.28, 1e-8),
         ([1.0, 0.9], 0.5, 1.0, 1e-8),
+        # here double precision settles, and shows what it lost in the free energy alone
+        ([1.3335252826632857, 1.3335252882216573], 6.297, 6.422, 1e-5),
     ],
 )
 def test_linear_features_of_several_values_at_a_small_ridge(

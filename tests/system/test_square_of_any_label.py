@@ -14,7 +14,8 @@ from giantstep.system.coupled_solver import solve_coupled
 from giantstep.system.problem import problem_of
 from giantstep.system.result import ORDER_PARAMETERS
 from giantstep.system.solve import solve
-from giantstep.system.square_loss import refinements, solve_direct
+from giantstep.system.square_loss import direct_points, refinements, solve_direct
+from giantstep.system.square_tables import Fineness
 
 STEP = {"samples": 2.0, "learning_rate": 1.0}
 TWO = {"values": [1.0, -2.0], "fractions": [0.5, 0.5]}
@@ -116,6 +117,28 @@ def test_many_points_are_solved_together_as_each_alone() -> None:
     found = solve_many(given, {"fit.ridge": np.array(ridges)})
     each = [solve(given.replace({"fit.ridge": ridge})) for ridge in ridges]
     assert found["test_error"].tolist() == [one.test_error for one in each]
+
+
+@pytest.mark.parametrize("dimension", [1000, None])
+def test_first_panels_too_wide_for_one_halving_to_tell(dimension: int | None) -> None:
+    """gelu is nothing on one side of a strong spike, and the response falls to zero on the way there: two halvings of
+    the panels of kappa find it, one leaves the error as it was, which was taken for rounding.
+    """
+    given = Model.from_dict(
+        {
+            "network": {
+                "activation": "gelu",
+                "width": 7.836,
+                "readout": {"values": [0.55176, 0.5587], "fractions": [0.13, 0.87]},
+            },
+            "target": {"link": "hard_tanh", "noise": 0.0092},
+            "fit": {"samples": 1.2205, "ridge": 8.09e-8},
+            "spike": {"strength": 4.3914, "alignment": 1.0, "bulk_variance": 2.5134},
+        }
+    )
+    problem = problem_of(given, dimension, intermediate=True)
+    fine = direct_points(problem, problem.parameters, 1e-10, Fineness((4,), 0, (False, False))).at(0)
+    assert solve(given, dimension=dimension).test_error == pytest.approx(fine.test_error, rel=1e-10)
 
 
 def test_an_axis_is_refined_as_often_as_its_error_asks() -> None:
