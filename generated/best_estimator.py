@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 230b83970ae8df64, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature b44d65235b9514c5, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "230b83970ae8df641c13e1db17cfbc749abf9e9209383b37dc05832414f16e3c"
+SIGNATURE = "b44d65235b9514c5e452e32f30bec31ebf186e07f7b715cbf8549712cb62e461"
 
 
 def overlap(lower, information, alpha):

@@ -5,14 +5,14 @@ the squared one of its slope. g1, g2, g3, g4: averages of powers of g over the o
 its mean. Matrices are over blocks, V_1 that of the first fit; q: Q1_hat_12, t: T_12, Q: beta Q1_12, N: beta times
 shares; J: beta times sums of products j_2 j_1^T of sources, of m over the dimension.
 
-Generated; do not edit. Signature 620028dc771507b2, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature b4f25f5d976da59d, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "620028dc771507b22ecfaf5db5072b0de8fbfb4e619db431ea129e62dbd72ac2"
+SIGNATURE = "b4f25f5d976da59d769fb3d2c587436bc724eda8203cf337d8bbfafbbb8f8703"
 
 
 def sample(d_mean, d_square, d_Delta, d_V, g1, g1_x, g2, g2_x, g2_xx, g3, g3_x, g4):

@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature 9a47c97679be237b, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature 216009620af21b5d, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "9a47c97679be237bf80cf1ccb847ba674844e6af4873657cbb912883ab753505"
+SIGNATURE = "216009620af21b5dc4870a2d5a39888977bc98c9ed0db3ea9c605b6194b745e4"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 4c3e2676837d8285, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature 08c30bc7f026ae15, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "4c3e2676837d828526ff71f48acde8e2e0a6c0739f29a94b3866e098986736ea"
+SIGNATURE = "08c30bc7f026ae1588a40e5302759842583b9a74ec08245e566a967922df8d51"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

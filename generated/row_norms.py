@@ -7,14 +7,14 @@ with those before; chi: d times their variance beside that and w.y, y = (1/n) su
 (1/n) sum_i tau x_i: d times the covariance of that rest with the noise of the row; (1/n) sum_i change x_i:
 what a row gains with a relative excess of its squared norm.
 
-Generated; do not edit. Signature 1646cb0708edb7e8.
+Generated; do not edit. Signature d786d18bb69caa30.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "1646cb0708edb7e88fbec226a560b62c14a783409e71711b474b58ad645e7bb4"
+SIGNATURE = "d786d18bb69caa3059d118866754d111e6db6eea8b8d85d4444532503d0132c8"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 2210332b3c5b8322, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature 595e96d1b655bbd3, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "2210332b3c5b832221a11c6e904e5191d6c38d6992f6af9702086d7eb7ea1213"
+SIGNATURE = "595e96d1b655bbd3a9923f1ad290d65aa32970a762300a113045c5d78193ebd6"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

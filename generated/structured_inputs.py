@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature a20b0a1e9b47d956, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature 56fec48c18332ca8, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "a20b0a1e9b47d956e66df84f39cf79bd68a6c143ec9a28031d343cfc70b09fa2"
+SIGNATURE = "56fec48c18332ca8c002f2e97a2b5432ce1de5d441ae1993e2593e57f844999c"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -16,7 +16,7 @@ from codegen.runtime.array_steps import PRODUCT, RECIPROCAL, SUM, Equation, Plan
 from codegen.runtime.certificate import slots
 from codegen.runtime.contraction_layout import give_back
 from codegen.runtime.equation_text import FEATURES, NODE, PARAMETERS, lines_of
-from codegen.runtime.evaluation import joined
+from codegen.runtime.evaluation import parts
 
 
 class ArrayCertificate:
@@ -38,9 +38,9 @@ class ArrayCertificate:
 
     def check(self, node, fraction, parameters, state):
         """Worst residual over all equations, each relative to the sum of its terms in absolute value."""
-        values, shapes = joined(state, self.families)
+        values, shapes = parts(state, self.families)
         plan = planned(self, len(fraction), node.shape[1], shapes)
-        both = plan.numbers(np.concatenate((parameters, fraction, plan.identity, node[: plan.columns].ravel(), values)))
+        both = plan.numbers([parameters, fraction, plan.identity, node[: plan.columns].ravel(), *values])
         for name in self.odd:  # where no output feels the loss, rounding may be all that E g^2 is
             square, own = (both[1, plan.places[each]] for each in ("avg_gg", name))
             np.maximum(np.sqrt(square), own, out=own)

@@ -12,170 +12,15 @@ from string import ascii_lowercase
 
 import numpy as np
 
-from codegen.runtime.compiling import inner, kept
+from codegen.runtime.array_loops import AXES, EQUAL, PRODUCT, VANISH, run_steps
+from codegen.runtime.array_loops import RECIPROCAL as RECIPROCAL
+from codegen.runtime.array_loops import SUM as SUM
 from codegen.runtime.contraction_layout import taken
-from codegen.runtime.contractions import ALONG, MAKING
 from codegen.runtime.products import LARGE, Product
+from codegen.runtime.tiles import WIDTH
 
 PART = "Z"  # the axis of values and bounds
-PRODUCT, SUM, RECIPROCAL, EQUAL, VANISH = range(5)
-AXES = 8  # of the loops of a step, at most
 _ALONG = 8  # what a loop along memory gains over another
-# columns of a step: kind, its operands, the first and one after the last; of the result its place and size
-KIND, FIRST, LAST, PLACE, SIZE, LENGTH = 0, 1, 2, 3, 4, 5
-NOUGHT, ONE, _FOUR = np.uint64(0), np.uint64(1), np.uint64(4)  # of what is never negative, which is indexed faster
-STRIDE = LENGTH + AXES  # lengths of the loops come first, then the strides of the result
-
-
-@inner
-def _place(row, first, strides, index):
-    """Where the numbers of the last loop begin, from columns of a row: the first place, and strides loop by loop."""
-    place = row[first]
-    for axis in range(AXES - 1):
-        place += index[axis] * row[strides + axis]
-    return place
-
-
-@inner
-def _advance(step, index, last):
-    """The next round of the loops up to one."""
-    for axis in range(last, -1, -1):
-        index[axis] += ONE
-        if index[axis] < step[LENGTH + axis]:
-            break
-        index[axis] = NOUGHT
-
-
-@kept(**ALONG)
-def _add_rows(array, x, y, step, z, apart, count, length):
-    """Add rows of numbers times factors to one, four at a time; step, apart: from one row, or factor, to the next."""
-    while count >= _FOUR:
-        second, third, last = y + step, y + step + step, y + step + step + step
-        a, b, c, d = array[z], array[z + apart], array[z + apart + apart], array[z + apart + apart + apart]
-        if a != 0.0 or b != 0.0 or c != 0.0 or d != 0.0:
-            for n in range(length):
-                array[x + n] += a * array[y + n] + b * array[second + n] + c * array[third + n] + d * array[last + n]
-        y, z, count = last + step, z + apart + apart + apart + apart, count - _FOUR
-    for _ in range(count):
-        factor = array[z]
-        if factor != 0.0:
-            for n in range(length):
-                array[x + n] += factor * array[y + n]
-        y += step
-        z += apart
-
-
-@kept(**ALONG)
-def _multiply(array, places, rows, count, strides, length):
-    """Add products of two in two loops, place by place; to one place the sum of all. Loops along memory have steps that
-    are written; a factor that is zero, as most are of what selects, adds nothing.
-
-    places, rows, strides: of the result and both factors, where they begin and their steps in the outer and inner loop.
-    """
-    x, y, z = places
-    dx, dy, dz = strides
-    if rows[0] == 0 and dx == 1 and (dy == 0 and dz == 1 or dz == 0 and dy == 1):
-        if dz == 0:
-            _add_rows(array, x, y, rows[1], z, rows[2], count, length)
-        else:
-            _add_rows(array, x, z, rows[2], y, rows[1], count, length)
-        return
-    for _ in range(count):
-        if dx == 0:
-            total = 0.0
-            if dy == 1 and dz == 1:
-                for n in range(length):
-                    total += array[y + n] * array[z + n]
-            else:
-                for n in range(length):
-                    total += array[y + n * dy] * array[z + n * dz]
-            array[x] += total
-        elif dy == 0 or dz == 0:
-            factor, along, step = (array[z], y, dy) if dz == 0 else (array[y], z, dz)
-            if factor != 0.0:
-                if dx == 1 and step == 1:
-                    for n in range(length):
-                        array[x + n] += factor * array[along + n]
-                else:
-                    for n in range(length):
-                        array[x + n * dx] += factor * array[along + n * step]
-        elif dx == 1 and dy == 1 and dz == 1:
-            for n in range(length):
-                array[x + n] += array[y + n] * array[z + n]
-        else:
-            for n in range(length):
-                array[x + n * dx] += array[y + n * dy] * array[z + n * dz]
-        x += rows[0]
-        y += rows[1]
-        z += rows[2]
-
-
-@kept(**{**ALONG, **MAKING, "no_cpython_wrapper": False})
-def run_steps(steps, operands, factors, both, missed):
-    """Carry out steps in order; missed[i]: of equation i the worst residual, and the largest bound.
-
-    operands: place and strides loop by loop, factors: of each, of those that are summed; the last loop is the longest.
-    """
-    value, bound, equation = both[0], both[1], 0
-    longest = int(steps[:, STRIDE - 1].max())
-    index, terms, sizes = np.zeros(AXES, np.uint64), np.empty(longest), np.empty(longest)
-    for s in range(steps.shape[0]):
-        step = steps[s]
-        kind, length, along = step[KIND], step[STRIDE - 1], step[STRIDE + AXES - 1]
-        if kind <= SUM:
-            for n in range(step[PLACE], step[PLACE] + step[SIZE]):
-                value[n] = bound[n] = 0.0
-        outer, largest, scale, pair = ONE, 0.0, 0.0, kind == PRODUCT and step[LAST] - step[FIRST] == 2
-        last = AXES - 3 if pair else AXES - 2  # of the loops whose rounds are counted here
-        for axis in range(AXES - 1):
-            index[axis] = NOUGHT
-        for axis in range(last + 1):
-            outer *= step[LENGTH + axis]
-        for _ in range(outer):
-            at, first = _place(step, PLACE, STRIDE, index), step[FIRST]
-            if pair:
-                places = at, _place(operands[first], 0, 1, index), _place(operands[first + ONE], 0, 1, index)
-                rows = step[STRIDE + AXES - 2], operands[first, AXES - 1], operands[first + ONE, AXES - 1]
-                strides, count = (along, operands[first, AXES], operands[first + ONE, AXES]), step[STRIDE - 2]
-                _multiply(value, places, rows, count, strides, length)
-                _multiply(bound, places, rows, count, strides, length)
-                _advance(step, index, last)
-                continue
-            if kind == PRODUCT:
-                for n in range(length):
-                    terms[n] = sizes[n] = 1.0
-            for o in range(step[FIRST], step[LAST]):
-                place, stride = _place(operands[o], 0, 1, index), operands[o, AXES]
-                if kind == PRODUCT:
-                    for n in range(length):
-                        terms[n] *= value[place + n * stride]
-                        sizes[n] *= bound[place + n * stride]
-                elif kind == SUM:
-                    factor = factors[o]
-                    for n in range(length):
-                        value[at + n * along] += factor * value[place + n * stride]
-                        bound[at + n * along] += abs(factor) * bound[place + n * stride]
-                elif kind == RECIPROCAL:
-                    for n in range(length):
-                        value[at + n * along] = 1.0 / value[place + n * stride]
-                        bound[at + n * along] = abs(value[at + n * along])
-                else:
-                    for n in range(length):
-                        left = value[at + n * along] if kind == EQUAL else 0.0
-                        difference = abs(left - value[place + n * stride])
-                        if not difference < np.inf:
-                            difference = np.inf
-                        largest, scale = max(largest, difference), max(scale, bound[place + n * stride])
-                        if kind == EQUAL:
-                            bound[at + n * along] = bound[place + n * stride]
-            if kind == PRODUCT:
-                for n in range(length):
-                    value[at + n * along] += terms[n]
-                    bound[at + n * along] += sizes[n]
-            _advance(step, index, last)
-        if kind >= EQUAL:
-            missed[equation, 0], missed[equation, 1] = largest, scale
-            equation += 1
 
 
 @dataclass(frozen=True)
@@ -202,28 +47,34 @@ class Equation:
 
 
 class Plan:
-    """Steps for arrays that are given, name -> shape; places: of an array by name among the numbers of one part."""
+    """Steps for arrays that are given, name -> shape; places: of an array by name among the numbers of one part. What
+    no later step reads leaves its place to others of its size.
+    """
 
     def __init__(self, steps, given):
-        self.count, self.places, self.shapes, self.orders, self.products = 0, {}, {}, {}, {}
+        self.count, self.places, self.shapes, self.orders, self.products = 0, {}, dict(given), {}, {}
+        self.left = {}  # places that nobody reads any more, by their size
         for name, shape in given.items():
-            self._lay(name, shape, range(len(shape)))
+            self._lay(name, range(len(shape)))
         self.given, self.pieces, rows = self.count, [], []
-        for step in steps:
-            for row in [self._equation(step)] if isinstance(step, Equation) else map(self._step, self._pairs(step)):
-                if isinstance(row, Large):
-                    self.pieces += [*self._loop(rows), row]
-                    rows = []
-                else:
-                    rows.append(row)
+        steps = [*self._in_pairs(steps)]
+        for step, done in zip(steps, _read_last(steps, given), strict=True):
+            row = self._equation(step) if isinstance(step, Equation) else self._step(step)
+            if isinstance(row, Large):
+                self.pieces += [*self._loop(rows), row]
+                rows = []
+            else:
+                rows.append(row)
+            for name in done:
+                self.left.setdefault(prod(self.shapes[name]), []).append(self.places[name])
         self.pieces += self._loop(rows)
         self.equations = sum(isinstance(step, Equation) for step in steps)
 
     def numbers(self, given):
-        """Room [2, n] for values and bounds of all arrays; given: the values of those that are, in order."""
-        both = taken((2, self.count))
-        both[0, : self.given] = given
-        np.abs(given, out=both[1, : self.given])
+        """Room [2, n] for values and bounds of all arrays; given: the values of those that are, in order, in parts."""
+        both = taken((2, self.count + WIDTH))
+        values, bounds = both[:, : self.given]
+        np.abs(np.concatenate(given, out=values), out=bounds)
         return both
 
     def worst(self, both):
@@ -237,15 +88,18 @@ class Plan:
                 run_steps(*rows, both, missed[done:])
                 done += equations
         left, size = missed.T
-        if not np.all(left < np.inf):
+        if not np.all(missed < np.inf):
             return np.inf
         return float(np.max(left[left > 0.0] / size[left > 0.0], initial=0.0))
 
-    def _lay(self, name, shape, order):
+    def _lay(self, name, order):
         """order: of the axes in memory."""
-        self.shapes[name], self.orders[name] = shape, order
-        self.places[name] = slice(self.count, self.count + prod(shape))
-        self.count += prod(shape)
+        size, self.orders[name] = prod(self.shapes[name]), order
+        if self.left.get(size):
+            self.places[name] = self.left[size].pop()
+        else:
+            self.places[name] = slice(self.count, self.count + size)
+            self.count += size
 
     def _lengths(self, operands):
         """Of the axes of operands (name, axes), by number."""
@@ -254,6 +108,15 @@ class Plan:
             for axis, length in zip(own, self.shapes[name], strict=True):
                 found[axis] = max(length, found.get(axis, 1))
         return found
+
+    def _in_pairs(self, steps):
+        """Steps and equations with products of two only, and the shapes of what they make."""
+        for each in steps:
+            for step in [each] if isinstance(each, Equation) else self._pairs(each):
+                if isinstance(step, Step):
+                    lengths = self._lengths(zip(step.operands, step.axes, strict=True))
+                    self.shapes[step.name] = tuple(lengths[axis] for axis in step.kept)
+                yield step
 
     def _pairs(self, step):
         """A product of many as products of two, the smallest first; a product that is met again is not made again."""
@@ -277,12 +140,12 @@ class Plan:
     def _step(self, step):
         """(the row of a step without its operands, theirs, their factors); or a large product."""
         lengths = self._lengths(zip(step.operands, step.axes, strict=True))
-        shape = tuple(lengths[axis] for axis in step.kept)
+        shape = self.shapes[step.name]
         large = step.kind == PRODUCT and (len(lengths) > AXES + 1 or prod(lengths.values()) >= LARGE)
         axes = [(axis, length) for axis, length in lengths.items() if axis is not None]
         # the longest comes last, for long loops
         order = range(len(shape)) if large else sorted(range(len(shape)), key=shape.__getitem__)
-        self._lay(step.name, shape, order)
+        self._lay(step.name, order)
         if large:
             return Large(step, lengths, self)
         return self._row(step, self._laid_along(step, axes, order))
@@ -313,6 +176,8 @@ class Plan:
         along = [self._strides(*each) for each in zip(names, own, strict=True)]
         loops = [(length, [strides.get(axis, 0) for strides in along]) for axis, length in axes if length > 1]
         loops = _arranged(loops)
+        if step.kind == PRODUCT and len(names) == 3:
+            loops = _side_by_side(loops)
         return [(1, [0] * len(names))] * (AXES - len(loops)) + loops
 
     def _row(self, step, loops):
@@ -320,6 +185,8 @@ class Plan:
         strides = [[strides[number] for _, strides in loops] for number in range(1 + len(step.operands))]
         row = [step.kind, place.start, place.stop - place.start, *(length for length, _ in loops), *strides[0]]
         operands = [[self.places[name].start, *own] for name, own in zip(step.operands, strides[1:], strict=True)]
+        if step.kind == PRODUCT and len(operands) == 2:
+            operands = _turned(row, operands)
         return row, operands, step.factors or (1.0,) * len(operands)
 
     def _strides(self, name, axes):
@@ -348,6 +215,17 @@ class Plan:
         return [(np.array(steps, np.uint64), operands, np.array(factors), equations)]
 
 
+def _read_last(steps, given):
+    """Of every step the names of the results that no later one reads."""
+    found, met = [], {*given}
+    for step in reversed(steps):
+        read = (step.name, *step.operands) if isinstance(step, Step) else (step.right, step.left or step.right)
+        done = [name for name in dict.fromkeys(read) if name not in met]
+        met.update(done)
+        found.append(done)
+    return found[::-1]
+
+
 def _goes_along(loop, axes):
     """Whether a loop goes along memory wherever it goes at all, and is as long as any axis."""
     length, strides = loop
@@ -366,8 +244,49 @@ def _arranged(loops):
         else:
             found.append((length, strides))
     found.sort(key=lambda loop: loop[0])
-    last = max(found, key=lambda loop: loop[0] * (_ALONG if max(loop[1]) == 1 else 1), default=None)
+    last = max(found, key=_gain, default=None)
     return [loop for loop in found if loop is not last] + ([last] if last else [])
+
+
+def _gain(loop):
+    """What a loop is worth as the last one: most of all where it goes along memory in all arrays, some in most."""
+    length, strides = loop
+    if max(strides) == 1:
+        return length * _ALONG
+    return length * (1.0 + sum(stride <= 1 for stride in strides) / len(strides))
+
+
+_STILL = 1, [0, 0, 0]  # a loop of one round
+
+
+def _side_by_side(loops):
+    """Loops of a product of two, the last three as tiles have them where they can be: one that the result and one
+    factor alone move along, one of a sum, and the last one; without a sum between where that is one.
+    """
+    kind = loops[-1][1] if loops else None
+    if kind not in ([1, 1, 0], [1, 0, 1], [1, 1, 1], [0, 1, 1]):
+        return loops
+    *others, last = loops
+    still = [place for place in (1, 2) if kind[place] == 1]  # factors that may stand still
+    alone = [
+        loop for loop in others if loop[1][0] and sum(map(bool, loop[1])) == 2 and 0 in [loop[1][i] for i in still]
+    ]
+    sums = [loop for loop in others if not loop[1][0]]
+    chosen = [max(alone, key=_length, default=_STILL)]
+    chosen += [max(sums, key=_length, default=_STILL)] * kind[0]
+    rest = [loop for loop in others if all(loop is not one for one in chosen)]
+    return loops if len(rest) + len(chosen) >= AXES else [*rest, *chosen, last]
+
+
+def _length(loop):
+    return loop[0]
+
+
+def _turned(row, operands):
+    """Two factors, the one first that stays where the result and the other move."""
+    place = AXES - 2 if row[-1] else AXES - 1
+    stays = [own[AXES] == 1 and own[place] == 0 for own in operands]
+    return operands[::-1] if stays == [False, True] else operands
 
 
 class Large:

@@ -9,9 +9,11 @@ import numpy as np
 
 from codegen.runtime.equation_text import INVERSE, MINUS, NODE
 from codegen.runtime.thinned import thinned
+from codegen.runtime.tiles import WIDTH
 
 _ALONG = 8  # what a loop along memory gains over another
 MATRIX, _FEW = 4, 8  # lengths of the loops of a product of matrices, at least; of a sum over that along the result
+LONG_SUM = 12  # numbers that are summed along memory in whole vectors, at least
 _SPARES, _LARGEST = 6, 1 << 25  # arrays whose memory is kept, and bytes of each, at most
 _SMALLEST = 1 << 18  # bytes that come from fresh pages
 
@@ -199,7 +201,7 @@ def layout_of(contractions, blocks, nodes, shapes, ways=1, still=()):
         mask = np.unpackbits(np.frombuffer(bits, np.uint8), count=place.stop - place.start).astype(bool)
         masks[place.start] = mask.reshape(natural).transpose(np.argsort(order)).ravel()
     moves = shaped(contractions.defined), shaped(contractions.moving)
-    return Layout(table, into, int(ends[-1]), constant, given, known, *moves, masks)
+    return Layout(table, into, int(ends[-1]) + WIDTH, constant, given, known, *moves, masks)
 
 
 def _require_equal(contractions, lengths):
@@ -237,6 +239,7 @@ def _arrange(kinds, lengths, steps, operands):
     _exchange(np.flatnonzero(plain), last[plain], -1, lengths, steps)
     summed = np.argmax(np.where(steps[:, :-1, 0] == 0, lengths[:, :-1], 0), axis=1)
     _exchange(np.flatnonzero(plain), summed[plain], -2, lengths, steps)
+    _side_by_side(np.flatnonzero(kinds <= MINUS), lengths, steps, operands)
     _as_matrices(np.flatnonzero(kinds <= MINUS), lengths, steps)
     swapped = (kinds <= MINUS) & (steps[:, -1, 1] == 0)  # a factor that stays comes second
     steps[swapped] = steps[swapped][..., [0, 2, 1]]
@@ -265,6 +268,24 @@ def _as_matrices(rows, lengths, steps):
     order = np.argsort(places, axis=1, kind="stable")
     lengths[rows[one]] = np.take_along_axis(length[one], order, axis=1)
     steps[rows[one]] = np.take_along_axis(step[one], order[..., None], axis=1)
+
+
+def _side_by_side(rows, lengths, steps, operands):
+    """Where the last loop goes along both factors, and along the result or over a sum: put the longest loop before it,
+    and before a sum, that the result and one factor alone move along, the factor that stays first.
+    """
+    length, step = lengths[rows], steps[rows]
+    along = np.all(step[:, -1, 1:] == 1, axis=1)
+    added = along & (step[:, -1, 0] == 1) & (step[:, -2, 0] == 0) & (length[:, -2] > 1)
+    summed = along & (step[:, -1, 0] == 0)
+    alone = (step[..., 0] != 0) & ((step[..., 1] != 0) != (step[..., 2] != 0)) & (length > 1)
+    alone[:, -1] = False
+    for chosen, place in ((added, -3), (summed, -2)):
+        one = np.flatnonzero(chosen & np.any(alone, axis=1))
+        _exchange(rows[one], np.argmax(np.where(alone, length, 0)[one], axis=1), place, lengths, steps)
+        swapped = rows[one][steps[rows[one], place, 1] != 0]
+        steps[swapped] = steps[swapped][..., [0, 2, 1]]
+        operands[swapped] = operands[swapped][:, [0, 2, 1]]
 
 
 def _exchange(rows, loops, place, *arrays):

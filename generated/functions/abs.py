@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature e60abcf31c2d848a, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature a6401294daf85c4f, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "e60abcf31c2d848a41309428e5dab0b073ebc4957c403cf632f98c3f2a869d5a"
+SIGNATURE = "a6401294daf85c4f922d30bcdf8d965a8a119a941ebb919cc0d1c8b6834451c3"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

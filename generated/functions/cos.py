@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature c2c97f3d3cee6a47, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature 035b0df5abca38fb, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "c2c97f3d3cee6a478e45a974ccb0dd999ca62a67bb8176873813fbb0bb0da679"
+SIGNATURE = "035b0df5abca38fbd060aaf99d1b4d4c47ec949cbf0a2fe4d0c357f4266315c6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

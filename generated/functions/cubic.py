@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 57e4a0092518d7e2, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature bf1bfb5d6005c419, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "57e4a0092518d7e29ebc50b5e01535853cbc03e480cc9e688522c7b325f3af11"
+SIGNATURE = "bf1bfb5d6005c41928fcc62874b3e9bde1d3e7d9e01fd67c709d8ebf4a558b3e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature dd5ed18bc7a28972, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature 346268f162f5632a, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "dd5ed18bc7a28972c56a8477df4b9aa04f8629bd9affe035dee0ab1b844912b3"
+SIGNATURE = "346268f162f5632a3d1981322a50ef3ad6ab679a58b2b86aa65f24f6a351e133"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

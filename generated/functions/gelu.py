@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 9fe6ced2df48f776, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature bb511fb6b5014d13, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "9fe6ced2df48f776cc311a58540ea24632548ad2f909a8f787504f9d68bc5576"
+SIGNATURE = "bb511fb6b5014d1385dd15e9ff987ad19b155770e1e5191feb1dafa2702799b5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 19413be53e99ecdb, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature ec556ab29a740021, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "19413be53e99ecdbf0d754a1635459a07cb5ca02aceacbfc66ba8a57ab2bb6d2"
+SIGNATURE = "ec556ab29a74002159090e89f9b34ad226c69fbc2d75b595fa15f0d876122753"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

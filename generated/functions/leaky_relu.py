@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature fb2ca75bce0b0e36, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature 51d632291dbd8324, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "fb2ca75bce0b0e36aad7fad036129ba14f9c5ec2352e7e43ecf7b33da00ba4c6"
+SIGNATURE = "51d632291dbd8324a67504a1b9da81df5a4478c9151cc9f6ff78482c5a69934a"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature e7ece4e9d05f9867, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature 29e8b6176d464625, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "e7ece4e9d05f9867c0246470385c7325012de01a2673401c8c05e41a31285ca7"
+SIGNATURE = "29e8b6176d4646254e05a6759a44ece33ce7c29ccf7306803880f3ba2075189e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

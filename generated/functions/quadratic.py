@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 78eba2ada37bf479, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature 5269f5ebc31ddebb, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "78eba2ada37bf479db4672b90378bc669d7ccd7c244dd5cdf05a7431e18f7b89"
+SIGNATURE = "5269f5ebc31ddebbf2ca7518e3c62a266e734665bd48d0d6ca12917a7d06b93f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

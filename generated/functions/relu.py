@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature a1b0bc29bc37f5c6, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature dbf3417506919d13, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "a1b0bc29bc37f5c6d71106a0d749f65f226d6721219fce55bbdad6db83d60da9"
+SIGNATURE = "dbf3417506919d13cfcaa9164bc600bc21a7ff2b03332b8986dc62ac82b0b8ab"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature c7f9421ca0bf02e4, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature dbd2974f5fbf58b4, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "c7f9421ca0bf02e49476c8b6b884a53e134d085b9033647fb95c8875a272ff2f"
+SIGNATURE = "dbd2974f5fbf58b4cc03c851983ad7adc1aec15d89c3031cd72c4fadc02b0b3c"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature a3a56e780101acbe, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature a82f1810b56b3da3, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "a3a56e780101acbeb8474bb0514a023ba3c85d24ae0ff34049b591b22425f10e"
+SIGNATURE = "a82f1810b56b3da352002513a984735b3c9cd9d72d7e9eff9ff68feb9100d6b1"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

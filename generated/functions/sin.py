@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature a49540d10b49af72, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature 172cfa0792cef3a6, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "a49540d10b49af722a54c0fef08d72857f3aac19f3e0abbccc1f25d474163e4c"
+SIGNATURE = "172cfa0792cef3a6c39c4b4efcd2c5ebc453b2b9a3ba4e9162325518576997b9"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 78dd0fd1b0794d36, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature 14eebff7cdefd6f6, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "78dd0fd1b0794d36a667cc79764b48483800c96b4504261bfe86401939fb0570"
+SIGNATURE = "14eebff7cdefd6f679b89489de4ffe355666ed4b904ae4a5d32c83c56a44b3d8"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature ae2443f87629d84a, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature 54ceb5d3b77fe22d, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "ae2443f87629d84aa0c006363ca5dc6d2104de3908fb9cd6d31377c0ab633bee"
+SIGNATURE = "54ceb5d3b77fe22dba598b0946cfd5ec0b4a6567bc78a7dc33240f9eb5e013d7"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

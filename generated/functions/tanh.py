@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature a77d9ba4e69c8450, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature b77924e47674cddc, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "a77d9ba4e69c845065fd67b9891146142d736a80d61be4530861d3fdcfc93bf5"
+SIGNATURE = "b77924e47674cddcc8837a893f27b44aa464231c001612c5ed0ef8497d27b429"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

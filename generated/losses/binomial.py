@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature ce1698cd90e404fb, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature 2660f54e4384e574, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "ce1698cd90e404fbe2f6ced559346396d497ebc3b7a429c3f5f830da31cf450c"
+SIGNATURE = "2660f54e4384e57461f248f15536f80913e7f32ef235ce3455c7218e8ecd7779"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

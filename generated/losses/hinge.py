@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 97ccdb5ea51343fa, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature b562e1ab7fe8f3e5, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "97ccdb5ea51343fa181bcfad6862fe74fef9b44be06b4caba648374c14a0564c"
+SIGNATURE = "b562e1ab7fe8f3e5e366cdbba5cc0bd26202eb375605065b7de7e1ae303a8bff"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 78ecfaedfa015aae, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature e68dce0de127d15e, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "78ecfaedfa015aae33751a4a2c10a7f68f21e2f18e63c64919633d37a05f3b2f"
+SIGNATURE = "e68dce0de127d15e52e9ef10446c01d45a0bb30de1c5c504e0232cc87c88727e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 861dbea61fdb39a0, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature 17bb84f45ca674dd, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "861dbea61fdb39a0e61056686b8193e6ac5183c82197191a87812d7f617bbef1"
+SIGNATURE = "17bb84f45ca674dd85fe3655069f15b1dc8c0de11b8d10487befde9bf7543985"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 8383fe09022ccccf, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature 27c373e341868745, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "8383fe09022ccccf55eb1517aca700bec106e0d79c5caf1adb93c44b16153f38"
+SIGNATURE = "27c373e341868745ce663ccef7c70d92c6fc55b2a7a4fbc9183cd8f2fda8c480"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

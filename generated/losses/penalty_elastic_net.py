@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 96c660500c55fc70, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature bea7ff0e3f0fc4c7, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "96c660500c55fc709aed6b70d9800d8f8c36e6625d075e5860f3f9d0c3a04d58"
+SIGNATURE = "bea7ff0e3f0fc4c7108587aca28fd9d15ef4f977e140b8a2b47af2874ffa84c3"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

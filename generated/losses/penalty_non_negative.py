@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 08677efe3cfaf9ab, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature 848672b49cca7522, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "08677efe3cfaf9ab2a2e80db2816b28172da1c67bca2854b324343e8e7d67db7"
+SIGNATURE = "848672b49cca75220629a6a6de60f870152112562a101de0dd2afaf12d99f11c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

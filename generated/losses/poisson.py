@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature e74fe363e99614a4, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature e2aa82d671c3355b, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "e74fe363e99614a4e4516c9a73785d476c0b72db85b58d33b8394e22682fc77c"
+SIGNATURE = "e2aa82d671c3355bdeffb32631b8812f59c2d766c59aba5590d56e7109736bcf"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

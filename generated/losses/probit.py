@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 84a97f6184d96a59, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature 3a17db1a58a0abd6, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "84a97f6184d96a59a59124aca3b92bc9c6f21a89570ab93a69c6e50dda68aedd"
+SIGNATURE = "3a17db1a58a0abd61b59d680a2f0c978e53bff84c9129dbea1ac494013d6f8ad"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

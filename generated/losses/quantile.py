@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 6cf5ed221aa28dca, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature 57e513d9501d8ecb, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "6cf5ed221aa28dca03fefbc22d63340ff476409b7a7f5f528b1a76d2156605fc"
+SIGNATURE = "57e513d9501d8ecb55c0f423cb7fa9b57766047261bb730b79f3d03ee1384803"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

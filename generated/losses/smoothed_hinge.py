@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature ab6e803327b4768d, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature c2e80da98c2b19ab, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "ab6e803327b4768dbcec6b0efddad482ce55520cdffb234f390faa1a6dfc79e2"
+SIGNATURE = "c2e80da98c2b19abadbc2c1243f27a3ec61aa56796eca61aecbcbdebe757c33a"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 3e2356fd8227bb31, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature eafc2f40286bf4cb, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "3e2356fd8227bb315e26825637c80f8f94b68896cfa9f50fad720f473a66269d"
+SIGNATURE = "eafc2f40286bf4cb9fa146d9dab617147477e172cb0061f5896ab11621df9fc2"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

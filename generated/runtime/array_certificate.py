@@ -5,7 +5,7 @@ array has two parts, values and bounds: sums of the absolute values of all terms
 values are relative to. An unknown whose equation has been evaluated is known to the bound of that.
 
 Written by hand, in codegen/runtime/array_certificate.py.
-Generated; do not edit. Signature 993810f8a330d7b6, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature c93a4a02258ac34d, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.array_steps import PRODUCT, RECIPROCAL, SUM, Equation, Pl
 from generated.runtime.certificate import slots
 from generated.runtime.contraction_layout import give_back
 from generated.runtime.equation_text import FEATURES, NODE, PARAMETERS, lines_of
-from generated.runtime.evaluation import joined
+from generated.runtime.evaluation import parts
 
 
 class ArrayCertificate:
@@ -44,9 +44,9 @@ class ArrayCertificate:
 
     def check(self, node, fraction, parameters, state):
         """Worst residual over all equations, each relative to the sum of its terms in absolute value."""
-        values, shapes = joined(state, self.families)
+        values, shapes = parts(state, self.families)
         plan = planned(self, len(fraction), node.shape[1], shapes)
-        both = plan.numbers(np.concatenate((parameters, fraction, plan.identity, node[: plan.columns].ravel(), values)))
+        both = plan.numbers([parameters, fraction, plan.identity, node[: plan.columns].ravel(), *values])
         for name in self.odd:  # where no output feels the loss, rounding may be all that E g^2 is
             square, own = (both[1, plan.places[each]] for each in ("avg_gg", name))
             np.maximum(np.sqrt(square), own, out=own)
@@ -221,4 +221,4 @@ class Steps:
     def _letters(node):
         return tuple(letter.id for letter in (node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]))
 
-SIGNATURE = "993810f8a330d7b680ea73c79993ba0a01027c85dcf63067649723a249312086"
+SIGNATURE = "c93a4a02258ac34d26b6bec8b37377b03c85752f9f4e9f0388fbe26d72ab8d49"

@@ -4,7 +4,7 @@ A rule of quadrature is compiled once and serves every function: it asks for val
 that it knows by its address only.
 
 Written by hand, in codegen/runtime/compiling.py.
-Generated; do not edit. Signature 993810f8a330d7b6, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature c93a4a02258ac34d, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -341,4 +341,4 @@ def of_bits(typing: Any, bits: Any) -> Any:
 
     return types.float64(types.int64), lowered
 
-SIGNATURE = "993810f8a330d7b680ea73c79993ba0a01027c85dcf63067649723a249312086"
+SIGNATURE = "c93a4a02258ac34d26b6bec8b37377b03c85752f9f4e9f0388fbe26d72ab8d49"

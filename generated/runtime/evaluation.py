@@ -4,7 +4,7 @@ The numbers of a system lie in one array; a stage is some of its contractions, i
 left to linear algebra.
 
 Written by hand, in codegen/runtime/evaluation.py.
-Generated; do not edit. Signature 993810f8a330d7b6, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature c93a4a02258ac34d, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -19,36 +19,18 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from generated.runtime.compiling import kept
-from generated.runtime.contraction_layout import MATRIX, give_back, layout_of
+from generated.runtime.contraction_layout import LONG_SUM, MATRIX, give_back, layout_of
 from generated.runtime.contraction_layout import Layout as Layout
 from generated.runtime.contractions import ALONG, MAKING
 from generated.runtime.equation_text import INVERSE, MINUS, PARAMETERS, PLUS, RECIPROCAL
 from generated.runtime.matrix_inverses import invert_row
 from generated.runtime.products import LARGE_MATRIX, Product, inverted
 from generated.runtime.thinned import GATHER, gather
+from generated.runtime.tiles import WIDTH, add_along, add_product, add_sums
 
-_NONE, _FOUR = np.uint64(0), np.uint64(4)  # of what is never negative
+_NONE, _ONE, _MORE = np.uint64(0), np.uint64(1), np.uint64(WIDTH)  # of what is never negative
 _LONG = 64  # numbers that are worth a slice of their own
 _ALONE = 2  # references to an array that one name has, and the count itself
-
-
-@kept(**ALONG)
-def _add_rows(value, x, rows, y, step, z, apart, sign, count, length):
-    """Add rows of numbers times factors to one, four at a time; step, apart: from one row, or factor, to the next."""
-    while count >= _FOUR:
-        second, other = y + step, z + apart
-        third, another = second + step, other + apart
-        last, end = third + step, another + apart
-        a, b, c, d = sign * value[z], sign * value[other], sign * value[another], sign * value[end]
-        for n in range(length):
-            value[x + n] += a * rows[y + n] + b * rows[second + n] + c * rows[third + n] + d * rows[last + n]
-        y, z, count = last + step, end + apart, count - _FOUR
-    for _ in range(count):
-        factor = sign * value[z]
-        for n in range(length):
-            value[x + n] += factor * rows[y + n]
-        y += step
-        z += apart
 
 
 @kept(**{**ALONG, **MAKING})
@@ -58,7 +40,7 @@ def _multiply(r, value):
     """
     count, length, sign = r[5], r[6], -1.0 if r[0] == MINUS else 1.0
     step, stride = r[23], r[26]
-    copied = np.empty(_NONE if stride == 1 else count * length, value.dtype)
+    copied = np.empty(_NONE if stride == 1 else count * length + _MORE, value.dtype)
     for h in range(r[1]):
         for i in range(r[2]):
             for j in range(r[3]):
@@ -69,14 +51,35 @@ def _multiply(r, value):
                     for n in range(length):
                         for m in range(count):
                             copied[m * length + n] = value[y + m * step + n * stride]
-                for _ in range(r[4]):
-                    if stride == 1:
-                        _add_rows(value, x, value, y, step, z, r[24], sign, count, length)
-                    else:
-                        _add_rows(value, x, copied, _NONE, length, z, r[24], sign, count, length)
-                    x += r[19]
-                    y += r[20]
-                    z += r[21]
+                    add_product(value, copied, x, r[19], _NONE, length, z, r[21], r[24], r[4], count, length, sign)
+                elif r[20] == 0:
+                    add_product(value, value, x, r[19], y, step, z, r[21], r[24], r[4], count, length, sign)
+                else:
+                    for k in range(r[4]):
+                        own = x + k * r[19], y + k * r[20], z + k * r[21]
+                        add_product(
+                            value, value, own[0], _NONE, own[1], step, own[2], _NONE, r[24], _ONE, count, length, sign
+                        )
+
+
+@kept(**ALONG)
+def _multiply_along(r, value):
+    """Carry out a row whose sixth loop goes along all three operands, and its fifth along both factors; or its sixth
+    along both factors. The first of these stands still along the loop before.
+    """
+    sums, sign = r[25] == 0, -1.0 if r[0] == MINUS else 1.0
+    for h in range(r[1]):
+        for i in range(r[2]):
+            for j in range(r[3]):
+                x = r[7] + h * r[10] + i * r[13] + j * r[16]
+                y = r[8] + h * r[11] + i * r[14] + j * r[17]
+                z = r[9] + h * r[12] + i * r[15] + j * r[18]
+                if sums:
+                    for k in range(r[4]):
+                        own = x + k * r[19], y + k * r[20], z + k * r[21]
+                        add_sums(value, own[0], r[22], own[1], own[2], r[24], r[5], r[6], sign)
+                else:
+                    add_along(value, value, x, r[19], y, r[23], z, r[21], r[24], r[4], r[5], r[6], sign)
 
 
 @kept(**{**ALONG, **MAKING, "no_cpython_wrapper": False})
@@ -103,6 +106,10 @@ def run(rows, value):
             continue
         if kind <= MINUS and ms >= MATRIX and xm == 0 and dx == 1 and dz == 0 and (dy == 1 or yk == 0):
             _multiply(r, value)
+            continue
+        along = kind <= MINUS and dy == 1 and dz == 1 and count >= MATRIX
+        if along and (dx == 1 and xm == 0 and ms > 1 and yk == 0 or dx == 0 and ym == 0 and count >= LONG_SUM):
+            _multiply_along(r, value)
             continue
         sign = -1.0 if kind == MINUS else 1.0
         for h in range(hs):
@@ -251,15 +258,15 @@ class Numbers(MutableMapping):
                 run(piece, self.value)
 
 
-def joined(state, names):
-    """(the numbers of arrays, one after the other; their names and shapes in this order)."""
+def parts(state, names):
+    """(the numbers of arrays, one after the other, in parts; their names and shapes in this order)."""
     if not isinstance(state, Numbers):
         found = [np.asarray(state[name]) for name in names]
-        return np.concatenate([values.ravel() for values in found]), _shapes(names, found)
+        return [values.ravel() for values in found], _shapes(names, found)
     places, shapes, beside = _joined(state.layout, names)
     others = [state.others[name] for name in beside]
     found = [state.value[place] for place in places]
-    return np.concatenate([*found, *(each.ravel() for each in others)]), shapes + _shapes(beside, others)
+    return [*found, *(each.ravel() for each in others)], shapes + _shapes(beside, others)
 
 
 def _shapes(names, arrays):
@@ -384,4 +391,4 @@ def _followers(contractions, names, stops):
             moved.add(into)
     return moved
 
-SIGNATURE = "993810f8a330d7b680ea73c79993ba0a01027c85dcf63067649723a249312086"
+SIGNATURE = "c93a4a02258ac34d26b6bec8b37377b03c85752f9f4e9f0388fbe26d72ab8d49"

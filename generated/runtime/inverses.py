@@ -4,7 +4,7 @@ Linear algebra libraries hand matrices of a hundred rows to several threads, whi
 programs run: that may take a thousand times as long as the inverse.
 
 Written by hand, in codegen/runtime/inverses.py.
-Generated; do not edit. Signature 993810f8a330d7b6, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature c93a4a02258ac34d, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -101,4 +101,4 @@ def invert_large(matrix):
                 matrix[i, other] = entry
             order[k], order[other] = order[other], order[k]
 
-SIGNATURE = "993810f8a330d7b680ea73c79993ba0a01027c85dcf63067649723a249312086"
+SIGNATURE = "c93a4a02258ac34d26b6bec8b37377b03c85752f9f4e9f0388fbe26d72ab8d49"

@@ -1,7 +1,7 @@
 """Nodes of a label along lines, in rows: filled from the panels of each line without anything in between.
 
 Written by hand, in codegen/runtime/label_rows.py.
-Generated; do not edit. Signature 993810f8a330d7b6, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature c93a4a02258ac34d, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -135,4 +135,4 @@ def find_orders(distances, panels, limits, at, longest, orders):
                 break
             orders[p] = order
 
-SIGNATURE = "993810f8a330d7b680ea73c79993ba0a01027c85dcf63067649723a249312086"
+SIGNATURE = "c93a4a02258ac34d26b6bec8b37377b03c85752f9f4e9f0388fbe26d72ab8d49"

@@ -1,7 +1,7 @@
 """Where the output passes kinks of a loss, on lines along which the label varies: of many places at once.
 
 Written by hand, in codegen/runtime/label_search.py.
-Generated; do not edit. Signature 993810f8a330d7b6, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature c93a4a02258ac34d, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -76,4 +76,4 @@ def find_shares(distances, panels, size, shares):
         growth = 1.0 + (most / size) ** 2 + size / width[p] * math.exp(-0.5 * near * near)
         shares[p] = weight[p] * math.exp(-0.5 * nearest * nearest) * (high[p] - low[p]) * growth
 
-SIGNATURE = "993810f8a330d7b680ea73c79993ba0a01027c85dcf63067649723a249312086"
+SIGNATURE = "c93a4a02258ac34d26b6bec8b37377b03c85752f9f4e9f0388fbe26d72ab8d49"

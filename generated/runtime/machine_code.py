@@ -3,7 +3,7 @@
 numba itself never lets go of what it compiles or loads, which a process of ever new functions would feel.
 
 Written by hand, in codegen/runtime/machine_code.py.
-Generated; do not edit. Signature 993810f8a330d7b6, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature c93a4a02258ac34d, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -57,4 +57,4 @@ class Loaded:
         self._engine.finalize_object()
         self.address = int(self._engine.get_function_address(code.entry))
 
-SIGNATURE = "993810f8a330d7b680ea73c79993ba0a01027c85dcf63067649723a249312086"
+SIGNATURE = "c93a4a02258ac34d26b6bec8b37377b03c85752f9f4e9f0388fbe26d72ab8d49"

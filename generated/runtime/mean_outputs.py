@@ -1,7 +1,7 @@
 """What is known of mean outputs from a system: averages of products of mean functions, and how far they are carried.
 
 Written by hand, in codegen/runtime/mean_outputs.py.
-Generated; do not edit. Signature 993810f8a330d7b6, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature c93a4a02258ac34d, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -103,4 +103,4 @@ def linear_in_outputs(weight, labels, laws, out):
         out[1] += weight[n] * product
         out[2] += weight[n] * response[n]
 
-SIGNATURE = "993810f8a330d7b680ea73c79993ba0a01027c85dcf63067649723a249312086"
+SIGNATURE = "c93a4a02258ac34d26b6bec8b37377b03c85752f9f4e9f0388fbe26d72ab8d49"

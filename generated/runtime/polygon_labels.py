@@ -3,7 +3,7 @@
 Given y the pair of what is not known is normal on a polygon, with a mean along the slope of the label there.
 
 Written by hand, in codegen/runtime/polygon_labels.py.
-Generated; do not edit. Signature 993810f8a330d7b6, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature c93a4a02258ac34d, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -212,4 +212,4 @@ def told_on_polygons(labels, chances, squares, rule):
                 out[n, 3] += step * sums[_SQUARE, i] * sums[_SQUARE, i] / chance
     return out
 
-SIGNATURE = "993810f8a330d7b680ea73c79993ba0a01027c85dcf63067649723a249312086"
+SIGNATURE = "c93a4a02258ac34d26b6bec8b37377b03c85752f9f4e9f0388fbe26d72ab8d49"

@@ -3,7 +3,7 @@
 Knots of the loss are those of all outputs; what follows from their places is done in vector instructions.
 
 Written by hand, in codegen/runtime/quadratic_rows.py.
-Generated; do not edit. Signature 993810f8a330d7b6, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature c93a4a02258ac34d, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -214,4 +214,4 @@ def set_rows(law, rule, alike, knots, places, count, rows):
             _fill_wide(inside, knots, number, spread, ends, places, count, rows)
         _add_part(knots.h[number], knots.kept[number], spread, count, rows)
 
-SIGNATURE = "993810f8a330d7b680ea73c79993ba0a01027c85dcf63067649723a249312086"
+SIGNATURE = "c93a4a02258ac34d26b6bec8b37377b03c85752f9f4e9f0388fbe26d72ab8d49"

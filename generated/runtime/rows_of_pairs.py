@@ -6,7 +6,7 @@ the same in common. Averages over the outputs enter by moments of what the covar
 overlap: stationarity makes of these the conjugate of that overlap.
 
 Written by hand, in codegen/runtime/rows_of_pairs.py.
-Generated; do not edit. Signature 993810f8a330d7b6, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature c93a4a02258ac34d, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -337,4 +337,4 @@ def fill_pairs(nodes, sharing, rest, parameters, found, each):
             for i in range(N):
                 each[s, place + (3 + b) * N + i] = layer[s] * features[b, i]
 
-SIGNATURE = "993810f8a330d7b680ea73c79993ba0a01027c85dcf63067649723a249312086"
+SIGNATURE = "c93a4a02258ac34d26b6bec8b37377b03c85752f9f4e9f0388fbe26d72ab8d49"

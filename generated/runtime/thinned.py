@@ -7,7 +7,7 @@ strides of the first two along these loops; those of all three along a run; how 
 it lies behind the places of the operands, and its length.
 
 Written by hand, in codegen/runtime/thinned.py.
-Generated; do not edit. Signature 993810f8a330d7b6, runtime 767a66e6918cd1e3.
+Generated; do not edit. Signature c93a4a02258ac34d, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -146,4 +146,4 @@ def _gain(length, steps):
     """How much a loop is worth as the innermost one, by its strides in the result and the other factor."""
     return length * (_ALONG if steps.max() == 1 else 1)
 
-SIGNATURE = "993810f8a330d7b680ea73c79993ba0a01027c85dcf63067649723a249312086"
+SIGNATURE = "c93a4a02258ac34d26b6bec8b37377b03c85752f9f4e9f0388fbe26d72ab8d49"

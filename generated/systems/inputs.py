@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 2112357e61dd2cf4.
+Generated; do not edit. Signature 72b1161abb4cee13.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "2112357e61dd2cf4917e7e146a16d9bc7f99a3e59ba2b2b6711fb725a7c57e02"
+SIGNATURE = "72b1161abb4cee1376fd7df2f122dd7530ede37ff10994fec45739972d21f4a6"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

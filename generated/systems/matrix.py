@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 1e0a6b48b4e256ea.
+Generated; do not edit. Signature e007576e1d61c939.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "1e0a6b48b4e256ea502a9a7253c785bef814b326681e6ee95d915b58e3e53075"
+SIGNATURE = "e007576e1d61c939f74bd5eeeae8ace639b301412d3f325045ab4ed697dd8258"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 1c80e8fa77a07bdf.
+Generated; do not edit. Signature 7fb5480423fe38f6.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "1c80e8fa77a07bdfabb43646873ab2e8178ae5ab39cb2b83c38297f0c044bb1e"
+SIGNATURE = "7fb5480423fe38f63c7e17e7e12b63710b67fa6750e9cf84dff2cd6b0bf955ea"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature f6cd4571a0c07bbe.
+Generated; do not edit. Signature 5a8dfd55369a6165.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "f6cd4571a0c07bbec35849eb77f52ff062683a4482e0724ca9ae73a609c29c14"
+SIGNATURE = "5a8dfd55369a6165c60b54c13a53bf570b2de514e47b10ed6a0943b752d8f602"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

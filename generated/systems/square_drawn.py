@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature e710bc2a9d169b6b.
+in X). Generated; do not edit. Signature 675f0a55968a4ec1.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "e710bc2a9d169b6be8ecc4fabac3bcafb61d6585b85fff551900ed452df9d8e9"
+SIGNATURE = "675f0a55968a4ec153321e5e82387e489c5f284cde0a412aadde02e6dce37809"
 
 
 # rows of node, then those of the blocks

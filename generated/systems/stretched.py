@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature ce64546d95f6122f.
+Generated; do not edit. Signature 152edec3d9a521aa.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "ce64546d95f6122fb79504de1512e863f1c4ca30af3633004d5799749b1de0f6"
+SIGNATURE = "152edec3d9a521aa4c4e0eabcdd1991f87d1a188a88189a54724ac0ba963701f"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature b134e86941a64b63.
+Generated; do not edit. Signature 6d2d622a0c0ff7f1.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "b134e86941a64b63ba6534baccfbfd14f1370240c500eaefc4ac2e5928715841"
+SIGNATURE = "6d2d622a0c0ff7f109ffcd72f8cc81f1f0125db20a8dce04a13a81357b048c77"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

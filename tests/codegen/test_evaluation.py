@@ -210,7 +210,7 @@ PAIRS = ["ab,ab->", "ab,b->a", "ab,b->ab", "a,ab->ab", "ab,ab->ab", "ab,ba->ab",
 
 
 @pytest.mark.parametrize("text", PAIRS)
-@pytest.mark.parametrize("length", [1, 7])
+@pytest.mark.parametrize("length", [1, 7, 40])
 def test_products_of_two_arrays(text: str, length: int) -> None:
     """Values, and bounds: the same of absolute values; wherever the last loop goes along memory or stands still, and
     whatever is zero. A second step reads the result as it lies.
@@ -224,12 +224,39 @@ def test_products_of_two_arrays(text: str, length: int) -> None:
     order = tuple(range(len(kept)))
     again = Step(SUM, "result", ("found",), (order[::-1],), order, (1.0,))  # turned
     plan = Plan([step, again], dict(zip(("left", "right"), (each.shape for each in arrays), strict=True)))
-    both = plan.numbers(np.concatenate([each.ravel() for each in arrays]))
+    both = plan.numbers([each.ravel() for each in arrays])
     assert plan.worst(both) == 0.0
     for found, given in zip(both, (arrays, [np.abs(each) for each in arrays]), strict=True):
         turned = np.einsum(text, *given).T
         lies = turned.transpose(plan.orders["result"]).ravel()
         assert np.allclose(found[plan.places["result"]], lies, rtol=1e-13)
+
+
+def test_what_no_step_reads_any_more_leaves_its_place() -> None:
+    """Not before: the first product is read by the last step, the others by the next one only."""
+    draw, size = np.random.default_rng(8), 5
+    matrices = {name: draw.normal(size=(size, size)) for name in ("left", "right")}
+
+    def product(name: str, *operands: str) -> Step:
+        return Step(PRODUCT, name, operands, ((0, 1), (1, 2)), (0, 2), ())
+
+    steps = [product("1", "left", "right"), product("2", "1", "right"), product("3", "2", "right")]
+    steps += [product("4", "3", "1"), product("5", "4", "1")]
+    plan = Plan(steps, dict.fromkeys(matrices, (size, size)))
+    both = plan.numbers([each.ravel() for each in matrices.values()])
+    assert plan.worst(both) == 0.0 and plan.places["4"] == plan.places["2"] and plan.count == 5 * size**2
+    left, right = matrices.values()
+    one = left @ right
+    lies = (one @ right @ right @ one @ one).transpose(plan.orders["5"]).ravel()
+    assert both[0, plan.places["5"]] == pytest.approx(lies, rel=1e-12)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_equations_of_what_is_no_number_do_not_hold(value: float) -> None:
+    certificate = ArrayCertificate("u[i] = v[i]\n0 = sum(v[i], i)/1e9", COLUMNS, features=FEATURES)
+    node, v = np.ones((2 + BLOCKS, NODES)), np.zeros(BLOCKS)
+    assert certificate.check(node, np.ones(BLOCKS), PARAMETERS, {"u": v, "v": v}) == 0.0
+    assert certificate.check(node, np.ones(BLOCKS), PARAMETERS, {"u": v + value, "v": v}) == np.inf
 
 
 @pytest.mark.parametrize("kind", [float, complex])

@@ -42,7 +42,9 @@ class _Plain:
 
     def __init__(self, changed: dict[str, str]) -> None:
         self.changed = changed
-        self.known: dict[str, Any] = {RUNTIME + "compiling": _calls(), RUNTIME + "vector": _library()}
+        self.known: dict[str, Any] = {
+            RUNTIME + name: made() for name, made in (("compiling", _calls), ("vector", _library), ("tiles", _products))
+        }
 
     def module(self, name: str, text: str) -> ModuleType:
         made = ModuleType(name)
@@ -113,6 +115,29 @@ def _library() -> SimpleNamespace:
         return 0.5 * float(special.erfcx(x / math.sqrt(2.0)))
 
     return SimpleNamespace(exp=exp, log=math.log, log1p=math.log1p, tail=tail, scaled_tail=scaled_tail)
+
+
+def _products() -> SimpleNamespace:
+    """What stands for `runtime.tiles`: the same sums row by row."""
+
+    def adds(along: bool) -> Callable[..., None]:
+        def add(value: Any, source: Any, *given: Any) -> None:
+            x, xi, y, ym, z, zi, zm, rows, count, length = map(int, given[:-1])
+            for i in range(rows):
+                for m in range(count):
+                    place = z + i * zi + m * zm
+                    factor = value[place : place + length] if along else value[place]
+                    row = source[y + m * ym :][:length] * factor
+                    value[x + i * xi :][:length] += given[-1] * row
+
+        return add
+
+    def add_sums(value: Any, *given: Any) -> None:
+        x, xi, y, z, zi, rows, length = map(int, given[:-1])
+        for i in range(rows):
+            value[x + i * xi] += given[-1] * (value[y:][:length] @ value[z + i * zi :][:length])
+
+    return SimpleNamespace(WIDTH=8, add_product=adds(False), add_along=adds(True), add_sums=add_sums)
 
 
 def _calls() -> SimpleNamespace:
