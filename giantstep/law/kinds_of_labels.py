@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 Array = np.ndarray
+_SOME = 256  # labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,10 +80,13 @@ class Points:
         """The labels as they are."""
         return self
 
-    @cached_property
-    def values(self) -> Array:
-        """All values that the label takes at the nodes, each once."""
-        return np.unique(self.label)
+    def few_values(self, most: int) -> Array | None:
+        """All values that the label takes at the nodes, each once; None where they are more than so many."""
+        some = self.label.ravel()[:: max(1, self.label.size // _SOME)]  # which tell most labels that vary at once
+        if len(np.unique(some)) > most:
+            return None
+        found = np.unique(self.label)
+        return found if len(found) <= most else None
 
     @property
     def odd(self) -> bool:

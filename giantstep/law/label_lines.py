@@ -65,10 +65,9 @@ class Lines:
 
     constants = None
 
-    @property
-    def values(self) -> Array:
-        """Those that the label takes at the nodes: none, as it varies along its lines."""
-        return np.empty(0)
+    def few_values(self, most: int) -> Array | None:
+        """None, as the label varies along its lines: see ``Points``."""
+        return None
 
     @property
     def directions(self) -> int:

@@ -191,8 +191,8 @@ def _labels(problem: Problem, law: LabelLaw) -> list[Callable[[Array], Array]]:
     if law.constants is not None:
         return [partial(np.full_like, fill_value=value) for value in law.constants]
     if problem.link is None:  # several indices: jumps of the label stand out by its few values
-        values = law.values
-        return [partial(np.full_like, fill_value=value) for value in values.tolist()] if len(values) <= _FEW else []
+        values = law.few_values(_FEW)
+        return [] if values is None else [partial(np.full_like, fill_value=value) for value in values.tolist()]
     channel = problem.model.target.channel
     if channel is not None and channel.values:
         return [partial(np.full_like, fill_value=value) for value in channel.values]
