@@ -140,9 +140,9 @@ def _penalty_of_nothing(problem: Problem) -> float:
 
 
 def _decided(problem: Problem, share: float, what: str, other: str = "") -> NotConverged:
-    moving = f"a share of {share:.0e}" if share > _ROUNDING else "none that rounding tells"
+    moving = f"a share of {share:.0e}" if share > _ROUNDING else "a share too small for rounding to tell"
     return NotConverged(
-        f"fit.penalty = {problem.model.fit.penalty} holds all readouts but {moving} at zero, and {what} would follow "
+        f"fit.penalty = {problem.model.fit.penalty} holds at zero all readouts but {moving}, and {what} would follow "
         "from these",
         f"weaken fit.penalty{', ' * bool(other)}{other}",
     )

@@ -87,7 +87,7 @@ def held_hint(readouts: Readouts) -> str:
     least = float(np.min(readouts.moving, initial=1.0)) if readouts.averages else 1.0
     if least > _TOLD:
         return ""
-    share = f"a share of {least:.0e}" if least > _ROUNDING else "none that rounding tells"
+    share = f"a share of {least:.0e}" if least > _ROUNDING else "a share too small for rounding to tell"
     return (
         f"weaken fit.penalty: it holds the readouts where they are, all but {share}, and only those tell the equations"
     )

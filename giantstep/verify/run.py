@@ -12,6 +12,7 @@ from giantstep.law.kind import is_closed
 from giantstep.law.known_indices import in_known
 from giantstep.spec.arguments import checked_call
 from giantstep.spec.counts import checked_count, checked_seeds
+from giantstep.spec.errors import GiantstepError
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
 from giantstep.system.evidence import ROUNDING
@@ -59,9 +60,14 @@ def verify(
     checked_call("echo", echo, "print")
     echo(f"{'check':<64} {'measured':>9} {'allowed':>9}")
     done = []
-    for check in checks(model, dimension, seeds):
-        echo(check.line())
-        done.append(check)
+    try:
+        for check in checks(model, dimension, seeds):
+            echo(check.line())
+            done.append(check)
+    except GiantstepError:
+        echo(_MEASURED)
+        echo(f"{len(done)} checks were made: {_verdict(done)}. The others need a solution:")
+        raise
     echo(_MEASURED)
     echo(_verdict(done))
     return all(check.outcome != "FAILED" for check in done)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from importlib import import_module
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 import giantstep
 from derive.scalar import scalar_function
 from giantstep.quadrature.mesh import Term
+from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Model
 from giantstep.system.kernels import system_kernel
 from giantstep.system.solve import problem_of, solve
@@ -118,6 +120,18 @@ def test_undecided_is_shown_and_is_no_failure(monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setattr(module, "checks", lambda *_, found=rows: iter(found))
         assert verify(SPIKED, lines.append) is passed
         assert lines[-1].startswith(words)
+
+
+def test_checks_before_a_solution_that_is_not_found_are_summed_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    def found(*_: object) -> Iterator[Check]:
+        yield Check("a", 0.0, 1.0)
+        raise NotConverged("no solution", "more samples")
+
+    lines: list[str] = []
+    monkeypatch.setattr(import_module("giantstep.verify.run"), "checks", found)
+    with pytest.raises(NotConverged):
+        verify(SPIKED, lines.append)
+    assert lines[-1] == "1 checks were made: all checks hold. The others need a solution:"
 
 
 def test_a_wrong_kernel_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
