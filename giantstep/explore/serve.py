@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from giantstep.explore.page import explorer, movable, require_panel
 from giantstep.spec.errors import BadInput
-from giantstep.spec.given import takes_model
+from giantstep.spec.given import hands_over
 from giantstep.spec.model import Model
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _HOME = "127.0.0.1"
 
 
-@takes_model
+@hands_over
 def explore(model: Model) -> panel.viewable.Viewable:
     """Sliders for the main numbers of a model, with its curves beside them: shows itself in a notebook.
 
@@ -25,7 +25,7 @@ def explore(model: Model) -> panel.viewable.Viewable:
     return explorer(model)
 
 
-@takes_model
+@hands_over
 def serve(model: Model, port: int = 0, *, browser: bool = True, threaded: bool = False) -> Any:
     """Serve the page of a model at 127.0.0.1, at any free port for 0; returns when it is stopped.
 

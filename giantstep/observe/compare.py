@@ -13,7 +13,7 @@ from giantstep.simulate.system import SystemKind
 from giantstep.spec.bars import GivenMessages
 from giantstep.spec.counts import checked_seeds
 from giantstep.spec.errors import BadInput, GiantstepError
-from giantstep.spec.given import takes_model
+from giantstep.spec.given import hands_over
 from giantstep.spec.model import Model
 from giantstep.spec.outline import outline
 from giantstep.spec.shown import Pictured, Row
@@ -88,7 +88,7 @@ class Comparison(Pictured):
         }
 
 
-@takes_model
+@hands_over
 def compare(
     model: Model,
     *,

@@ -30,6 +30,7 @@ from giantstep.spec.link import link_values, may_jump
 from giantstep.spec.loss_functions import convex_loss, convex_loss_of
 from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Fit, Model, Readout, Target
+from giantstep.spec.one_at_a_time import TURN
 from giantstep.spec.readout_density import density_of
 
 Array = NDArray[np.float64]
@@ -94,6 +95,11 @@ def at_dimension(model: Model, dimension: int) -> Model:
 def finite_system(model: Model, what: SystemKind) -> FiniteSystem:
     """The functions, ratios and spike of a model, for one kind of system. Raises BadInput where it does not fit."""
     checked_kind(what)
+    with TURN:
+        return _of_kind(model, what)
+
+
+def _of_kind(model: Model, what: SystemKind) -> FiniteSystem:
     system = _bare_system(model)
     if what == "network":
         if model.spike is not None:

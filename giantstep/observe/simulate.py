@@ -21,7 +21,7 @@ from giantstep.spec.arguments import checked_numbers
 from giantstep.spec.bars import GivenMessages, messages_of
 from giantstep.spec.counts import checked_count, checked_seeds
 from giantstep.spec.errors import BadInput
-from giantstep.spec.given import takes_model
+from giantstep.spec.given import hands_over
 from giantstep.spec.model import Model
 from giantstep.spec.outline import outline
 from giantstep.spec.shown import Row, Shown
@@ -131,7 +131,7 @@ class Simulation(Shown):
         return {"mean": mean.tolist(), "standard_error": nested}
 
 
-@takes_model
+@hands_over
 def simulate(
     model: Model,
     *,

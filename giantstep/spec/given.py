@@ -5,11 +5,13 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
 
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Model
+from giantstep.spec.one_at_a_time import TURN
 from giantstep.spec.validate import wrong
 
 NO_MEMORY = "there is not enough memory", "use a smaller dimension or grid, fewer jobs, or a larger tolerance"
@@ -35,12 +37,24 @@ def model_of(given: object) -> Model:
 
 
 def takes_model(verb: Callable[Concatenate[Model, _P], _R]) -> Verb[_P, _R]:
-    """A verb whose model may be given as the path of a model file too, and that refuses what no memory is left for."""
+    """A verb whose model may be given as the path of a model file too, and that refuses what no memory is left for.
 
+    One thread at a time is in any of these verbs: see ``one_at_a_time``.
+    """
+    return _called(verb, TURN)
+
+
+def hands_over(verb: Callable[Concatenate[Model, _P], _R]) -> Verb[_P, _R]:
+    """The same of a verb that waits for others to do the work, or simulates: it holds up no other thread."""
+    return _called(verb, nullcontext())
+
+
+def _called(verb: Callable[Concatenate[Model, _P], _R], turn: AbstractContextManager[object]) -> Verb[_P, _R]:
     @wraps(verb)
     def called(model: ModelLike, *rest: _P.args, **options: _P.kwargs) -> _R:
         try:
-            return verb(model if isinstance(model, Model) else model_of(model), *rest, **options)
+            with turn:
+                return verb(model if isinstance(model, Model) else model_of(model), *rest, **options)
         except MemoryError as error:
             raise NotConverged(*NO_MEMORY) from error
 

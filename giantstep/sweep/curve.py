@@ -24,7 +24,7 @@ from giantstep.spec.arguments import checked_flag
 from giantstep.spec.bars import GivenProgress, Progress, progress_of
 from giantstep.spec.counts import checked_count, checked_tolerance
 from giantstep.spec.errors import BadInput, GiantstepError, NotConverged
-from giantstep.spec.given import takes_model
+from giantstep.spec.given import hands_over
 from giantstep.spec.model import Model
 from giantstep.sweep.checkpoint import Checkpoint, Outcome
 from giantstep.sweep.dataset import Column, Dataset, versions
@@ -42,7 +42,7 @@ _ERRORS = ("test_error", "train_error")
 _Row = TypeVar("_Row")
 
 
-@takes_model
+@hands_over
 def curve(
     model: Model,
     sweep: SweepLike,

@@ -8,7 +8,7 @@ from typing import Any
 from giantstep.observe.decompose import Decomposition, decompose
 from giantstep.spec.bars import GivenMessages, messages_of
 from giantstep.spec.errors import BadInput, GiantstepError
-from giantstep.spec.given import takes_model
+from giantstep.spec.given import hands_over
 from giantstep.spec.model import Model
 from giantstep.spec.outline import outline
 from giantstep.spec.shown import Pictured, Row, number
@@ -50,7 +50,7 @@ class Decompositions(Pictured):
         return {"sweep": self.sweep.key, "points": points, "model": self.model.to_dict()}
 
 
-@takes_model
+@hands_over
 def decompose_along(
     model: Model, /, sweep: str | Sweep, *, progress: GivenMessages = None, **options: Any
 ) -> Decompositions:

@@ -18,7 +18,7 @@ from giantstep.observe.tune import is_at_edge, tune
 from giantstep.spec.bars import GivenProgress, Progress, progress_of
 from giantstep.spec.counts import checked_count, checked_tolerance
 from giantstep.spec.errors import BadInput, NotConverged
-from giantstep.spec.given import takes_model
+from giantstep.spec.given import hands_over
 from giantstep.spec.model import Model
 from giantstep.spec.outline import outline
 from giantstep.spec.shown import Pictured, Row
@@ -187,7 +187,7 @@ class _Work:
         return found
 
 
-@takes_model
+@hands_over
 def map(
     model: Model,
     x: AxisLike,

@@ -20,7 +20,7 @@ from giantstep.spec.bars import GivenProgress, Progress, progress_of
 from giantstep.spec.counts import checked_count
 from giantstep.spec.errors import BadInput
 from giantstep.spec.files import suffix_of
-from giantstep.spec.given import takes_model
+from giantstep.spec.given import hands_over
 from giantstep.spec.model import Model
 from giantstep.sweep.axes import Axes, broadcast
 from giantstep.sweep.checkpoint import Checkpoint, Outcome
@@ -33,7 +33,7 @@ from giantstep.sweep.zarr_store import REASON, STATUS, Columns, Store, Wholes, d
 CHUNK = 2**16
 
 
-@takes_model
+@hands_over
 def solve_into(
     model: Model,
     path: str | os.PathLike[str],

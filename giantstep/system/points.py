@@ -11,6 +11,7 @@ from giantstep.law.kind import is_closed
 from giantstep.law.spike import SpikeParameters, rank_of
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Model
+from giantstep.spec.one_at_a_time import TURN
 from giantstep.system.evidence import conditions, leaves_nothing, training_loss
 from giantstep.system.first_compilation import compile_first
 from giantstep.system.merged_blocks import merged, shared
@@ -60,9 +61,10 @@ def solve_points(model: Model, values: Mapping[str, Array], dimension: int | Non
 
     Raises BadInput and NotConverged as ``problem_of`` and the panels do.
     """
-    compile_first(model)
-    whole = problem_of(model, dimension, intermediate=True)
-    problem, members = merged(whole)
+    with TURN:
+        compile_first(model)
+        whole = problem_of(model, dimension, intermediate=True)
+        problem, members = merged(whole)
     changed = problem.parameters._replace(**{key.partition(".")[2]: column for key, column in values.items()})
     parameters = Parameters(*np.broadcast_arrays(*changed))
     points = direct_points(problem, parameters, tolerance)

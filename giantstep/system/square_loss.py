@@ -15,6 +15,7 @@ from giantstep.law.kind import square_name
 from giantstep.quadrature.remembered import Remembered
 from giantstep.spec.errors import NotConverged
 from giantstep.system.evidence import ROUNDING, conditions
+from giantstep.spec.one_at_a_time import TURN
 from giantstep.system.kernels import system_kernel
 from giantstep.system.problem import Features, Parameters, Problem, Solution
 from giantstep.system.result import ORDER_PARAMETERS
@@ -143,7 +144,8 @@ def direct_points(
 
     A point is solved as if it were alone. digits: in numbers of many digits, without a compiler.
     """
-    rule = _rule(problem.features, fineness or Fineness.first(problem.rank), span_of(problem))
+    with TURN:
+        rule = _rule(problem.features, fineness or Fineness.first(problem.rank), span_of(problem))
     fraction, numbers = problem.fraction, parameters.array().reshape(-1, len(parameters))
     square = rule.square, ROUNDING / tolerance
     if digits:
