@@ -39,6 +39,12 @@ def forms_of(node: Node) -> list[Form]:
     return [form for _, form in found]
 
 
+def is_of_difference(node: Node, first: str, second: str) -> bool:
+    """Whether a tree knows two variables by their difference only, as it is written."""
+    pairs = [{name: form[name] for name in form if form[name] != 0.0} for form in forms_of(node)]
+    return all(form.keys() == {first, second} and form[first] == -form[second] for form in pairs)
+
+
 def in_forms(node: Node, written: Callable[[Form, float, bool], Node]) -> Node:
     """The tree with ``written(form, constant, free)`` in the place of the affine parts that ``forms_of`` tells; free:
     whether any positive multiple will do, as in a sign.

@@ -295,8 +295,9 @@ def _names(node: Node) -> frozenset[str]:
     return frozenset(own.union(*(_names(argument) for argument in node.args)))
 
 
-# Points (y, f) and moves of generic position: an expression that is unchanged there is unchanged everywhere,
-# but for terms below rounding; derive.loss.loss confirms the form symbolically.
+# Points (y, f) and moves of generic position: an expression that is unchanged there is unchanged everywhere, but for
+# terms below rounding; derive.loss.loss confirms the form symbolically. Those far out see what convex terms add beyond
+# a threshold.
 _POINTS = (
     (0.731, 0.217),
     (-1.187, 0.643),
@@ -304,6 +305,12 @@ _POINTS = (
     (-0.3319, -1.4142),
     (0.1571, 2.7183),
     (2.331, 1.117),
+    (0.7132, 63.31),
+    (-0.4177, -71.79),
+    (61.97, 0.3149),
+    (-57.13, -0.9371),
+    (0.5537, 1213.7),
+    (0.5537, -1213.7),
 )
 _MOVES = (0.6931, -1.2021, 2.6457, -0.0771)
 _ROUNDING = 1e-9

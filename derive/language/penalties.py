@@ -71,8 +71,9 @@ def _of_residual(node: Node) -> str:
     return canonical(substituted(node, {"a": residual}))
 
 
-# readouts of generic position: a penalty that is the same at a and -a there is even
-_PLACES = (0.217, 0.643, 1.1873, 2.7183, 5.4321)
+# readouts of generic position: a penalty that is the same at a and -a there is even. What a convex one adds beyond a
+# threshold on one side is seen far out
+_PLACES = (0.217, 0.643, 1.1873, 2.7183, 5.4321, 17.93, 97.31, 1213.7, 22039.0)
 _ROUNDING = 1e-9
 
 

@@ -33,6 +33,7 @@ from giantstep.spec.expressions import special
 
 Array = np.ndarray
 _REACH, _FURTHER = 8.5, 1.5  # of a standard normal: the weight beyond is 2e-17; for functions that grow
+_OF_T = 0.5  # how much further the label goes, whose averages are averaged again
 _ORDER, _OF_ROOTS = 16, 40  # of a panel of the output, and of one whose ends may be roots
 _NOISE_STEP = 0.6  # of the trapezoid over the label noise
 _AROUND = (-40.0, -8.0, -2.0, 0.0, 2.0, 8.0, 40.0)  # cuts about the end of an interval, in widths of its turn
@@ -48,8 +49,8 @@ _RULE, _SOME_PANELS = Rule(16, 1e-9), 16
 @dataclass(frozen=True)
 class Resolution:
     """The width of panels of the output, in units of its spread, how often the nodes of the label are halved, and how
-    far out output and noise are averaged; lines: whether a label of two indices has nodes on lines that are chosen;
-    rounding: of averages.
+    far out output, label and noise are averaged; lines: whether a label of two indices has nodes on lines that are
+    chosen; rounding: of averages.
     """
 
     width: float
@@ -57,6 +58,11 @@ class Resolution:
     reach: float = _REACH
     lines: bool = False
     rounding: float = 0.0
+
+    @property
+    def of_label(self) -> tuple[int, float, float]:
+        """How often its nodes are halved, rounding, and how far out its t goes."""
+        return self.finer, self.rounding, self.reach + _OF_T
 
     def narrower(self) -> Resolution:
         """With panels of half the width."""
@@ -101,7 +107,7 @@ class Given:
         places = () if noise > 0.0 else self.metric.places
         law = _Noisy(self.metric, self.turned, math.sqrt(noise), resolution)
         for kind in (LabelOfOne, LabelOfTwo)[: 1 + resolution.lines]:
-            label = kind.of(target, problem.overlaps, places, resolution.finer, resolution.rounding)
+            label = kind.of(target, problem.overlaps, places, *resolution.of_label)
             if label is not None:
                 return label.average(kappa, (mean, slope, variance), law.along)
         labels = labels_cut_at(target, problem.overlaps, kappa, places, resolution.finer)

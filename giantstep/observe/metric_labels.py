@@ -30,7 +30,7 @@ Averaged = Callable[[Points, Index], Array]
 Along = tuple[Callable[[Array], Array], Callable[[Array], Array]]
 OnLines: TypeAlias = tuple[Array, Array, Array]
 AlongLines: TypeAlias = "Callable[[LabelOnLines, OnLines], Array]"
-REACH, ORDER, _PANELS = 9.0, 24, 3  # of t; nodes of a panel; panels between two cuts, at first
+ORDER, _LONGEST = 24, 6.0  # nodes of a panel of t; its length at first
 _LINES = 1024  # at a time
 _ALL, _NOTHING_LEFT = slice(None), np.zeros((1, 1))
 _CHANGE, _FINER, _ROUNDED = 1e-11, 8.0, 4e-15  # what a panel may leave beside the average: a tenth of what is promised
@@ -62,7 +62,7 @@ class LabelOnLines:
 
     fixed [I, N], step [I]; cuts [N, C]: where the link has kinks, nan for none; places: labels at which what is
     averaged has kinks whatever the output is; allowed: what a panel may leave beside the largest average; rounding: of
-    what is averaged.
+    what is averaged; reach: how far out t' goes.
     """
 
     target: Target
@@ -73,6 +73,7 @@ class LabelOnLines:
     finer: int
     allowed: float
     rounding: float
+    reach: float
 
     def at(self, t: Array, owner: Index | slice = _ALL) -> Array:
         """The label [P, n] at t' [P, n] or [1, n] of lines [P]."""
@@ -100,14 +101,14 @@ class LabelOnLines:
 
     def _first(self, crossed: Sequence[Along]) -> Panels:
         """Panels between the kinks of the link, the given labels and what is crossed, and both ends."""
-        edges = [first_edges(len(self.cuts)), self.cuts]
-        edges += [bracketed_zeros(partial(self._beyond, place), (-REACH, REACH)).T for place in self.places]
+        edges, ends = [first_edges(len(self.cuts), self.reach), self.cuts], (-self.reach, self.reach)
+        edges += [bracketed_zeros(partial(self._beyond, place), ends).T for place in self.places]
         for each, width in crossed:
-            zeros = bracketed_zeros(each, (-REACH, REACH)).T
+            zeros = bracketed_zeros(each, ends).T
             widths = width(zeros)
             zeros = np.where(widths < _GENTLE, zeros, np.nan)
             edges += [zeros + side * away * widths for away in _AROUND for side in (-1.0, 1.0)]
-        return panels_within(np.concatenate(edges, axis=1))
+        return panels_within(np.concatenate(edges, axis=1), self.reach)
 
 
 @dataclass(frozen=True)
@@ -120,16 +121,17 @@ class LabelOfOne:
     places: tuple[float, ...]
     finer: int
     rounding: float
+    reach: float
 
     @classmethod
     def of(
-        cls, target: Target, overlaps: Rows, places: tuple[float, ...], finer: int, rounding: float
+        cls, target: Target, overlaps: Rows, places: tuple[float, ...], finer: int, rounding: float, reach: float
     ) -> LabelOfOne | None:
         """That of a target; None where its label is constant on intervals, or follows from kappa or several indices."""
         if target.indices > 1 or isinstance(law_of_link(target, overlaps, np.zeros((1, len(overlaps)))), Intervals):
             return None
         gamma = float(np.atleast_2d(np.array(overlaps))[0, 0])
-        found = cls(target, gamma, noisy_indices(np.array([[gamma]]), target.probit), places, finer, rounding)
+        found = cls(target, gamma, noisy_indices(np.array([[gamma]]), target.probit), places, finer, rounding, reach)
         return found if found.noisy.lower[0, 0] > 0.0 else None
 
     def average(self, kappa: Array, output: OnLines, along: AlongLines) -> Array:
@@ -140,7 +142,7 @@ class LabelOfOne:
         (mean, slope, variance), width = output, float(self.noisy.lower[0, 0])
         fixed, carry, rest = self.gamma * kappa[:, :1], float(self.noisy.carry[0, 0]), float(self.noisy.rest[0, 0])
         cuts = (np.unique([*function_kernel(self.target.link).BREAKPOINTS])[None] - fixed) / width
-        settled = self.places, self.finer, allowed_of(_CHANGE, self.finer), self.rounding
+        settled = self.places, self.finer, allowed_of(_CHANGE, self.finer), self.rounding, self.reach
         lines = LabelOnLines(self.target, fixed.T, np.array([width]), cuts, *settled)
         return along(lines, (mean, carry * slope[:, 0], variance + rest * slope[:, 0] ** 2))
 
@@ -154,15 +156,16 @@ class LabelOfTwo:
     places: tuple[float, ...]
     finer: int
     rounding: float
+    reach: float
 
     @classmethod
     def of(
-        cls, target: Target, overlaps: Rows, places: tuple[float, ...], finer: int, rounding: float
+        cls, target: Target, overlaps: Rows, places: tuple[float, ...], finer: int, rounding: float, reach: float
     ) -> LabelOfTwo | None:
         """That of a target; None where its label is constant between jumps, or follows from kappa."""
         if target.indices != 2 or is_constant_between_jumps(target.link):
             return None
-        found = cls(target, LabelPlane.of(target, overlaps), places, finer, rounding)
+        found = cls(target, LabelPlane.of(target, overlaps), places, finer, rounding, reach)
         return found if moves(found.plane.axes.lower, 1) else None
 
     def average(self, kappa: Array, output: OnLines, along: AlongLines) -> Array:
@@ -171,7 +174,7 @@ class LabelOfTwo:
         told = slope @ plane.carried
         law = np.column_stack([mean, told, variance + np.einsum("nd,de,ne->n", slope, plane.rest, slope)])
         fixed, step = kappa @ plane.gamma, plane.axes.lower
-        settled = self.places, self.finer, allowed_of(_ALONG, self.finer), self.rounding
+        settled = self.places, self.finer, allowed_of(_ALONG, self.finer), self.rounding, self.reach
 
         def on_lines(owner: Index, t: Array) -> Array:
             found = np.empty(len(owner))
@@ -191,8 +194,9 @@ class LabelOfTwo:
             return np.asarray(on_lines(np.repeat(owner, t.shape[1]), t.ravel()).reshape(t.shape) * density(t))
 
         roots = plane.kinked.roots(0, fixed), plane.kinked.meetings(0, fixed)[0]
-        first = panels_within(np.concatenate([first_edges(len(kappa)), *(each.T for each in roots)], axis=1))
-        return Rule(ORDER, allowed_of(_OF_TWO, self.finer), self.rounding).integrals(given, first, len(kappa))[0]
+        first = np.concatenate([first_edges(len(kappa), self.reach), *(each.T for each in roots)], axis=1)
+        panels = panels_within(first, self.reach)
+        return Rule(ORDER, allowed_of(_OF_TWO, self.finer), self.rounding).integrals(given, panels, len(kappa))[0]
 
 
 def allowed_of(change: float, finer: int) -> float:
@@ -205,12 +209,12 @@ def density(t: Array) -> Array:
     return np.asarray(np.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi))
 
 
-def first_edges(count: int) -> Array:
+def first_edges(count: int, reach: float) -> Array:
     """Ends of the first panels of so many lines."""
-    ends = np.linspace(-REACH, REACH, _PANELS + 1)
+    ends = np.linspace(-reach, reach, math.ceil(2.0 * reach / _LONGEST) + 1)
     return np.broadcast_to(ends, (count, len(ends)))
 
 
-def panels_within(edges: Array) -> Panels:
+def panels_within(edges: Array, reach: float) -> Panels:
     """Panels between edges [N, E], nan for none."""
-    return Panels.between(np.clip(np.nan_to_num(edges, nan=REACH), -REACH, REACH))
+    return Panels.between(np.clip(np.nan_to_num(edges, nan=reach), -reach, reach))

@@ -132,13 +132,13 @@ def _by_kappa(name: str, given: Given) -> tuple[float, float]:
     kappa = _kappa(given)
     sizes = _sizes(given, kappa, Resolution(_WIDEST, 0))
     size = float(sizes.max()) if np.isfinite(sizes).all() else 0.0
-    resolution = _settled(name, given, _ROUNDING * size)
+    resolution, changed = _settled(name, given, _ROUNDING * size)
     if np.all(np.abs(given.at(kappa, resolution)) < _VANISHES * sizes):
         return 0.0, _VANISHES * size
     average, left = _adaptive if given.output.problem.rank == 1 else _on_grid, _OF_ALL * size
     value, error = average(name, given, resolution, left)
     # what is averaged may cancel: rounding is more than what is asked of the rest
-    return value, error + left * (left > _TOLERANCE * abs(value))
+    return value, error + changed * abs(value) + left * (left > _TOLERANCE * abs(value))
 
 
 def _kappa(given: Given) -> Array:
@@ -157,11 +157,11 @@ def _size_of(metric: Metric) -> Function:
     return lambda y, f: np.abs(metric.values(y, f))
 
 
-def _settled(name: str, given: Given, rounding: float) -> Resolution:
+def _settled(name: str, given: Given, rounding: float) -> tuple[Resolution, float]:
     """The widest panels, the fewest nodes of the label and the nearest ends at which averages given a few kappa have
-    settled.
+    settled, and what the next ones change, relative to the largest average.
     """
-    kappa, found = _kappa(given), Resolution(_WIDEST, 0, rounding=rounding)
+    kappa, found, changed = _kappa(given), Resolution(_WIDEST, 0, rounding=rounding), 0.0
     for finer in (Resolution.narrower, Resolution.denser, Resolution.further):
         # lines beside each of many points of several directions would take hours
         lines = finer is Resolution.denser and given.output.problem.rank == 1
@@ -169,21 +169,23 @@ def _settled(name: str, given: Given, rounding: float) -> Resolution:
         settled = next((at for way in ways if (at := _where_it_stays(given, kappa, way, finer)) is not None), None)
         if settled is None:
             raise _unsettled(name, given, of_label=finer is Resolution.denser)
-        found = settled
-    return found
+        found, changed = settled[0], changed + settled[1]
+    return found, changed
 
 
 def _where_it_stays(
     given: Given, kappa: Array, found: Resolution, finer: Callable[[Resolution], Resolution]
-) -> Resolution | None:
-    """The first of finer and finer resolutions at which averages stay what they are; None where they do not."""
+) -> tuple[Resolution, float] | None:
+    """The first of finer and finer resolutions at which averages stay what they are, and what the next one changes,
+    relative to the largest; None where they do not stay.
+    """
     with np.errstate(over="ignore", invalid="ignore"):  # of what grows too fast, which does not settle
         before = given.at(kappa, found)
         for _ in range(_NARROWER if finer is Resolution.narrower else _TIMES):
             after = given.at(kappa, finer(found))
-            size = np.abs(after).max()
-            if np.isfinite(size) and np.all(np.abs(after - before) <= max(0.1 * _TOLERANCE * size, found.rounding)):
-                return found
+            size, change = np.abs(after).max(), np.abs(after - before).max()
+            if np.isfinite(size) and change <= max(0.1 * _TOLERANCE * size, found.rounding):
+                return found, float(change / max(size, 1e-300))
             found, before = finer(found), after
     return None
 

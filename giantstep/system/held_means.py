@@ -16,6 +16,7 @@ from derive.language.links import link_of
 from derive.language.parity import parity
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.link import link_values
+from giantstep.spec.probes import alike, places
 from giantstep.system.alike_means import require_bend
 from giantstep.system.coupled_solver import solve_coupled
 from giantstep.system.first_solution import first_solution
@@ -24,7 +25,7 @@ from giantstep.system.problem import Problem, Solution
 
 _HELD = 1e-3  # inverse dimension: where m is zero, any one gives the same
 _NOTHING = 1e-16  # of an output's square, what zero means make up
-_PROBES, _SAME = 256, 1e-11  # places where labels are compared with those turned around, over the largest there
+_SAME = 1e-11  # of labels and those turned around
 
 
 def with_held_means(problem: Problem, tolerance: float) -> Solution | None:
@@ -82,12 +83,12 @@ def means_vanish(problem: Problem) -> bool:
 @lru_cache(maxsize=64)
 def _turns_around(link: str, indices: int, free: tuple[int, ...]) -> bool:
     """Whether some exchange of these indices, with signs, turns every label around."""
-    z, values = np.random.default_rng(15).standard_normal((indices, _PROBES)), link_values(link)
+    z, values = places(indices), link_values(link)
     here = values(z)
-    for places, signs in product(permutations(free), product((1.0, -1.0), repeat=len(free))):
+    for order, signs in product(permutations(free), product((1.0, -1.0), repeat=len(free))):
         moved = z.copy()
-        moved[list(free)] = np.array(signs)[:, None] * z[list(places)]
-        if np.max(np.abs(values(moved) + here)) <= _SAME * np.max(np.abs(here)):
+        moved[list(free)] = np.array(signs)[:, None] * z[list(order)]
+        if alike(here, -values(moved), _SAME):
             return True
     return False
 

@@ -14,8 +14,8 @@ from derive.directions import directions_of
 from giantstep.law.kind import square_name
 from giantstep.quadrature.remembered import Remembered
 from giantstep.spec.errors import NotConverged
-from giantstep.system.evidence import ROUNDING, conditions
 from giantstep.spec.one_at_a_time import TURN
+from giantstep.system.evidence import ROUNDING, conditions
 from giantstep.system.kernels import system_kernel
 from giantstep.system.problem import Features, Parameters, Problem, Solution
 from giantstep.system.result import ORDER_PARAMETERS

@@ -105,6 +105,12 @@ def test_the_form_in_the_catalogue_is_that_of_the_expression(name: str) -> None:
         assert form_of(node, {p.name: share * p.default for p in entry.parameters}) == entry.form
 
 
+@pytest.mark.parametrize("text", ["(y-f)**2/2+max(abs(f)-20,0)**2", "abs(y-f)+max(f-900,0)", "(y-f)**2+max(-f-40,0)"])
+def test_terms_that_begin_far_out_are_seen(text: str) -> None:
+    """By their values next to zero they were taken for functions of y - f, and refused as no such function."""
+    assert lookup(text).form == "general"
+
+
 @pytest.mark.parametrize(
     ("text", "convex"),
     [

@@ -72,3 +72,4 @@ def test_parity_and_names() -> None:
     }
     assert lookup("lasso") is lookup("l1") is REGISTERED["elastic_net"]
     assert lookup("a**2/2").loss.name == "square" and lookup("cosh(a)").even and not lookup("exp(a)").even
+    assert not lookup("max(0,a-6)").even and not lookup("a**2+max(0,a-300)**2").even

@@ -16,9 +16,10 @@ import numpy as np
 from derive.language.links import link_of
 from giantstep.spec.link import link_values, takes_only_signs
 from giantstep.spec.model import Target
+from giantstep.spec.probes import places
 
 Array = np.ndarray
-_PROBES, _LEVELS = 400, 60  # places that show the values of a link; different ones, at most
+_LEVELS = 60  # values of a link, at most
 _SAME = 1e-11  # of the largest: values that are one
 _APART = 16.0  # deviations of noise between two values that it does not mix up
 _REACH, _STEP = 7.5, 0.2  # of noisy labels, over the noise: next to them, in y, the density of a label has zeros
@@ -28,8 +29,7 @@ _RARE = 1e-13  # chance of a sign that does not count
 @lru_cache(maxsize=64)
 def gap(link: str) -> float:
     """The least distance of two values of a link that takes few; 0 for others."""
-    z = np.random.default_rng(8).standard_normal((link_of(link).indices, _PROBES))
-    values = link_values(link)(z)
+    values = link_values(link)(places(link_of(link).indices))
     size = max(float(np.max(np.abs(values))), 1e-300)
     levels = np.unique(np.round(values / (_SAME * size))) * (_SAME * size)
     return float(np.diff(levels).min()) if 1 < len(levels) <= _LEVELS else 0.0

@@ -41,7 +41,8 @@ _LABEL, _TAIL = 0.5, 7.3  # step of a noisy label, and its reach
 _TINY = 1e-290  # probability
 _RARE = 1e-17  # weight of a node of t that does not count
 _LOOK = np.linspace(-4.5, 4.5, 19)  # t where slopes are taken
-_PROBES, _SOME = np.linspace(0.1, 5.0, 23), 40  # places that show whether a link is even; nodes of its deviation
+_LIKELY, _SOME = 23, 40  # places that show whether a link is even; nodes of its deviation
+_PROBES = np.concatenate([np.linspace(0.1, 5.0, _LIKELY), np.linspace(5.3, 24.0, 2 * _LIKELY)])  # with those far out
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,8 +246,8 @@ def _is_even(link: str, odd: bool) -> bool:
     """Whether a link is even, or odd where that serves as well."""
     values = numpy_values(link)
     right, left = values(_PROBES), values(-_PROBES)
-    size = 1e-13 * float(np.max(np.abs(right)))
-    return bool(np.max(np.abs(right - left)) <= size or (odd and np.max(np.abs(right + left)) <= size))
+    size = 1e-13 * np.maximum(np.abs(right), np.max(np.abs(right[:_LIKELY])))
+    return bool(np.all(np.abs(right - left) <= size) or (odd and np.all(np.abs(right + left) <= size)))
 
 
 @lru_cache(maxsize=64)

@@ -16,13 +16,13 @@ from giantstep.quadrature.gauss import normal_nodes
 from giantstep.spec.expressions import special
 from giantstep.spec.link import link_values
 from giantstep.spec.model import Target
+from giantstep.spec.probes import places
 
 Array = np.ndarray
 _MOST = 3  # indices: nodes of all kappa together
 _REACH, _ORDER, _STEP = 7.5, 10, 1.5  # of kappa: nodes of a panel and its width
 _AROUND = np.array([0.0, 1.0, 2.5, 5.0, 9.0])  # ends of panels, in the width of t
 _FAR = 30.0  # a beyond which signs are known
-_PROBES = 64
 
 
 @lru_cache(maxsize=64)
@@ -31,7 +31,7 @@ def size_of(target: Target) -> float | None:
     random = target.noise > 0.0 or target.channel is not None
     if random or not 1 < target.indices <= _MOST:
         return None
-    z = np.random.default_rng(13).standard_normal((target.indices, _PROBES))
+    z = places(target.indices)
     found = link_values(target.link)(z) * np.sign(z).prod(axis=0)
     return abs(float(found[0])) if np.ptp(found) == 0.0 and found[0] != 0.0 else None
 

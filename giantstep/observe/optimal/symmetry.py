@@ -12,9 +12,10 @@ from giantstep.observe.optimal.parity import size_of
 from giantstep.observe.optimal.two import by_two
 from giantstep.spec.link import link_values
 from giantstep.spec.model import Target
+from giantstep.spec.probes import alike, places
 
 Array = np.ndarray
-_PROBES, _SAME = 64, 1e-11  # places where links are compared; over their largest value
+_SAME = 1e-11  # of links
 
 
 @lru_cache(maxsize=64)
@@ -47,14 +48,12 @@ def _unseen(target: Target) -> Iterator[Array]:
 
     Also where the link changes its sign: labels with noise, or flips, may change theirs with it.
     """
-    z = np.random.default_rng(11).standard_normal((target.indices, _PROBES))
-    values = link_values(target.link)
+    z, values = places(target.indices), link_values(target.link)
     here = values(z)
-    size = _SAME * float(np.max(np.abs(here)))
     signs = (1.0,) if target.channel is not None else (1.0, -1.0)
     for order in permutations(range(target.indices)):
         for turned in product((1.0, -1.0), repeat=target.indices):
             turn = np.eye(target.indices)[list(order)] * np.array(turned)[:, None]
             there = values(turn @ z)
-            if any(np.max(np.abs(there - sign * here)) <= size for sign in signs):
+            if any(alike(here, sign * there, _SAME) for sign in signs):
                 yield turn

@@ -24,6 +24,7 @@ from giantstep.observe.optimal.two import by_two, told_by_pairs, told_of_one_axi
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.link import link_values
 from giantstep.spec.model import Target
+from giantstep.spec.probes import alike, places
 
 Array = np.ndarray
 _TRIVIAL = 1e-7  # of E[E[t|y]^2], beside which it is zero
@@ -31,7 +32,7 @@ _PART_OF = 1e-6  # of the eigenmatrix: what belongs to its range
 _SAME = 1e-9  # of two eigenvalues
 _NO_GROWTH = 1e-12
 _LEVELS, _SETTLED = 16, 1e-8  # of refinement, and relative change that ends it
-_PROBES, _MIRRORED = 64, 1e-11  # places where a link is compared with its mirror image, over its largest value there
+_MIRRORED = 1e-11  # of a link and its mirror image
 
 
 @dataclass(frozen=True)
@@ -89,9 +90,8 @@ def threshold_of_rest(sought: Sought, known: Array, rest: Array, fineness: Finen
 @lru_cache(maxsize=64)
 def is_mirrored(link: str, axis: tuple[float, ...]) -> bool:
     """Whether a link does not see the sign of z along an axis of length one: then no label tells it."""
-    z, values = np.random.default_rng(14).standard_normal((len(axis), _PROBES)), link_values(link)
-    here, there = values(z), values(z - 2.0 * np.outer(axis, np.array(axis) @ z))
-    return bool(np.max(np.abs(there - here)) <= _MIRRORED * float(np.max(np.abs(here))))
+    z, values = places(len(axis)), link_values(link)
+    return alike(values(z), values(z - 2.0 * np.outer(axis, np.array(axis) @ z)), _MIRRORED)
 
 
 def _stage(found: Told, rest: Array, turn: Array, growth: float) -> Threshold:

@@ -28,9 +28,10 @@ from giantstep.quadrature.kinks import jumps_only
 from giantstep.spec.link import link_values, takes_only_signs
 from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Target
+from giantstep.spec.probes import alike, places
 
 Array = np.ndarray
-_PROBES = 40  # places that show whether a link sees a sign
+_SAME = 1e-12  # of a link that does not see a sign
 _NODES, _FEW = 11, 9  # of a panel of kappa about a strip; first fineness there, with 8 nodes of a panel
 _SHARP = 1.6  # widths of t that a step of one along kappa is, from which on strips have fewer nodes than even steps
 _LONGEST, _EVEN = 2.6, 2.0 / 3.0  # where a link is not linear on polygons: panels, and steps over those where it is
@@ -177,13 +178,12 @@ def _signs(link: str, turn: Rows) -> tuple[tuple[bool, bool], bool]:
     along these axes that a link, but for its sign, does not see.
     """
     axes, values = np.array(turn), link_values(link)
-    x = np.random.default_rng(12).standard_normal((2, _PROBES))
+    x = places(2)
     here = values(axes @ x)
-    size = 1e-12 * float(np.max(np.abs(here)))
 
     def unseen(*signs: float) -> bool:
         there = values(axes @ (np.array(signs)[:, None] * x))
-        return any(np.max(np.abs(there - sign * here)) <= size for sign in (1.0, -1.0))
+        return any(alike(here, sign * there, _SAME) for sign in (1.0, -1.0))
 
     first, second = unseen(-1.0, 1.0), unseen(1.0, -1.0)
     if first or second:
