@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 08c30bc7f026ae15, runtime 606a193fd8555ced.
+Generated; do not edit. Signature 36ff1c88e74d01da, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "08c30bc7f026ae1588a40e5302759842583b9a74ec08245e566a967922df8d51"
+SIGNATURE = "36ff1c88e74d01da0e9e4752bae896bcb0fd1a1449f42665d67040d3109240ca"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

@@ -7,14 +7,14 @@ with those before; chi: d times their variance beside that and w.y, y = (1/n) su
 (1/n) sum_i tau x_i: d times the covariance of that rest with the noise of the row; (1/n) sum_i change x_i:
 what a row gains with a relative excess of its squared norm.
 
-Generated; do not edit. Signature d786d18bb69caa30.
+Generated; do not edit. Signature 176037e9bf72c71a.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "d786d18bb69caa3059d118866754d111e6db6eea8b8d85d4444532503d0132c8"
+SIGNATURE = "176037e9bf72c71a687e283efbec05b309e3cb41054470535e01d12c728b3b51"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

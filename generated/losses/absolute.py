@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 5ea6df62df51bc30, runtime 606a193fd8555ced.
+Generated; do not edit. Signature 5636a4f20e983dd3, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "5ea6df62df51bc30bd7d88e46b1b5b7e5500398256d111cdb97ab2b6715e8ef0"
+SIGNATURE = "5636a4f20e983dd390ee2861a6826745fc6467e4b3f4ef76e43c2203a50a18e4"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

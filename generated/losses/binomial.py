@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 2660f54e4384e574, runtime 606a193fd8555ced.
+Generated; do not edit. Signature 8360c742404a60de, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "2660f54e4384e57461f248f15536f80913e7f32ef235ce3455c7218e8ecd7779"
+SIGNATURE = "8360c742404a60de2f882e737d82868cac6f0f8d29418015304a1c852820b626"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 8e3a60dbc4a0df7c, runtime 606a193fd8555ced.
+Generated; do not edit. Signature 26765303c6167a45, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "8e3a60dbc4a0df7c5a008de1f8264b1b8172cb4a5db6162c4840bc50dcf24548"
+SIGNATURE = "26765303c6167a4522fb2ac07f2d212f05a7e2853eb55f73f6d742cf7ad72229"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

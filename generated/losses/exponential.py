@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 1bca1d87c261f5a7, runtime 606a193fd8555ced.
+Generated; do not edit. Signature eb3ada61e916f0dd, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "1bca1d87c261f5a782ed416f12c524e380b70990eae2914122680882282cb5fd"
+SIGNATURE = "eb3ada61e916f0ddc66a7808fd67996195da644235f67524b568d8bb8e8108a4"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

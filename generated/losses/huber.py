@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature e68dce0de127d15e, runtime 606a193fd8555ced.
+Generated; do not edit. Signature f95287e5cd23ec54, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "e68dce0de127d15e52e9ef10446c01d45a0bb30de1c5c504e0232cc87c88727e"
+SIGNATURE = "f95287e5cd23ec5463c68a824a7063bb9e7e3165aaf96712224593194e81577e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 17bb84f45ca674dd, runtime 606a193fd8555ced.
+Generated; do not edit. Signature 0c6447ae73efe672, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "17bb84f45ca674dd85fe3655069f15b1dc8c0de11b8d10487befde9bf7543985"
+SIGNATURE = "0c6447ae73efe6724d87a6eed3619d3bce0f1b22f01f3b8a4740814522b60f01"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

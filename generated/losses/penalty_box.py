@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 0587788597e55b1a, runtime 606a193fd8555ced.
+Generated; do not edit. Signature 6b9079077afffa01, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "0587788597e55b1ab6bf3c1a8914d6bd575349027a814eeaf9e55ba446f3f1c7"
+SIGNATURE = "6b9079077afffa01cc9ac98db1c47a9235a26b154ec49fa5c4555bce42f909d7"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature e2aa82d671c3355b, runtime 606a193fd8555ced.
+Generated; do not edit. Signature 462a27cea1c5e441, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "e2aa82d671c3355bdeffb32631b8812f59c2d766c59aba5590d56e7109736bcf"
+SIGNATURE = "462a27cea1c5e441b61a65e8b97aa004a5f9ed84da8ccc407cc0257148bd0ddb"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

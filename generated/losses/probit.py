@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 3a17db1a58a0abd6, runtime 606a193fd8555ced.
+Generated; do not edit. Signature 9e969bbe2ce026fe, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "3a17db1a58a0abd61b59d680a2f0c978e53bff84c9129dbea1ac494013d6f8ad"
+SIGNATURE = "9e969bbe2ce026fe2e8300d67b46e1c0962f50f0fb7e10aa426567497480bcf4"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

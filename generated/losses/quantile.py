@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 57e513d9501d8ecb, runtime 606a193fd8555ced.
+Generated; do not edit. Signature 83f3a69a22d371f6, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "57e513d9501d8ecb55c0f423cb7fa9b57766047261bb730b79f3d03ee1384803"
+SIGNATURE = "83f3a69a22d371f6cf10afeaa0f4e575cdbe3cf8d27ee36d9e8ac710af77dad2"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

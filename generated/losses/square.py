@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature eafc2f40286bf4cb, runtime 606a193fd8555ced.
+Generated; do not edit. Signature f94da3972c81cd34, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "eafc2f40286bf4cb9fa146d9dab617147477e172cb0061f5896ab11621df9fc2"
+SIGNATURE = "f94da3972c81cd347e74d9e148426bdcd3f2a75e44fc5af42d8618036dfce486"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

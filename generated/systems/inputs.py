@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 72b1161abb4cee13.
+Generated; do not edit. Signature 8bad8e8e7f352b1b.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "72b1161abb4cee1376fd7df2f122dd7530ede37ff10994fec45739972d21f4a6"
+SIGNATURE = "8bad8e8e7f352b1be6ac740d7a536574596ea7a08e33213eebffe97c802f2d46"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

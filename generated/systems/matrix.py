@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature e007576e1d61c939.
+Generated; do not edit. Signature c28376d48e12873b.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "e007576e1d61c939f74bd5eeeae8ace639b301412d3f325045ab4ed697dd8258"
+SIGNATURE = "c28376d48e12873bb5eaaf4028217fed80665bfde345d77f090739d1c1249fee"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

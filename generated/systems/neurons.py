@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 7fb5480423fe38f6.
+Generated; do not edit. Signature 5cc3b1567f541530.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "7fb5480423fe38f63c7e17e7e12b63710b67fa6750e9cf84dff2cd6b0bf955ea"
+SIGNATURE = "5cc3b1567f5415305361f11aea139c7d5394fdf6faf81fcb7cd44f206853d99d"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

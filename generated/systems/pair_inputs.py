@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature ab437ca97631eadd, runtime 606a193fd8555ced.
+Generated; do not edit. Signature 77d11b4f8990cf72, runtime 606a193fd8555ced.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "ab437ca97631eadd22a386375d790d9ac632c8ce32b9c6999a6e1ed3aec5661f"
+SIGNATURE = "77d11b4f8990cf7251040bc5e4f85d066bb3e749912f5dc9db5738e397c8dfb5"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

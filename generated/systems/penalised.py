@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature e83d184b551b16bf.
+in X). Generated; do not edit. Signature 7b52ed0608faef49.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "e83d184b551b16bf5b583b1fc80369f3df36326b39e72c6edc6872ef0e658463"
+SIGNATURE = "7b52ed0608faef49136c1d00b0bbaa591f28146f7b15a47ca7bc541219ee2a49"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

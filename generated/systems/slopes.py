@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 5a8dfd55369a6165.
+Generated; do not edit. Signature 2384a3bff86dbc26.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "5a8dfd55369a6165c60b54c13a53bf570b2de514e47b10ed6a0943b752d8f602"
+SIGNATURE = "2384a3bff86dbc265faa284f15b83dd0fdd0a94ddaddb20f57ec23395449de8b"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 675f0a55968a4ec1.
+in X). Generated; do not edit. Signature 710dcc4caf89e35b.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "675f0a55968a4ec153321e5e82387e489c5f284cde0a412aadde02e6dce37809"
+SIGNATURE = "710dcc4caf89e35b1ea2321690a820cb7bf5c565bba6314a4bd4cf9083a6a288"
 
 
 # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 152edec3d9a521aa.
+Generated; do not edit. Signature 228cb5dc43abc5ce.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "152edec3d9a521aa4c4e0eabcdd1991f87d1a188a88189a54724ac0ba963701f"
+SIGNATURE = "228cb5dc43abc5cef246b14af9b65b6ad6f00e3b9ca233d058779a84724e4548"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

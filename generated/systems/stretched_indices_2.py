@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 6d2d622a0c0ff7f1.
+Generated; do not edit. Signature 51f141a5ee79c7de.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "6d2d622a0c0ff7f109ffcd72f8cc81f1f0125db20a8dce04a13a81357b048c77"
+SIGNATURE = "51f141a5ee79c7de8f6e990b377e953ffe77c5eb23f026759daae69c746d3bd0"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')
