@@ -100,7 +100,7 @@ class Reference:
     @cached_property
     def _mean(self) -> Callable[[Array], Array] | None:
         """What m and the mean features make together where the result states that as such."""
-        return mean_as_stated(self.result)
+        return mean_as_stated(self.result, self.layer)
 
     def output(self, kappa: Array, features: Array) -> Output:
         """The law of the output given kappa."""

@@ -63,18 +63,20 @@ def order_parameters(result: Result, layer: FirstLayer) -> dict[str, Array]:
     return {**found, "zeta": zeta @ into, "psi": psi, "Q1": found["Q1"] + dropped @ dropped.T}
 
 
-def mean_as_stated(result: Result) -> Callable[[Array], Array] | None:
+def mean_as_stated(result: Result, layer: FirstLayer) -> Callable[[Array], Array] | None:
     """What m and the mean features make together, as the result states it of a density of readout values in the limit;
     None where it states m alone.
 
-    Single m are without bound there, and m at the nodes of a density need not carry the function.
+    Single m are without bound there, and m at the nodes of a density need not carry the function. It is one of kappa
+    along the spike of the result, which may be opposite to that of ``layer``.
     """
     if result.spanned is None:
         return None
     spanning = spanning_functions(problem_of(result.vocabulary, result.dimension, result.bias).features)
     assert spanning is not None
     coefficients = spanning.read(result.spanned)
-    return lambda kappa: np.asarray(spanning.at(kappa) @ coefficients)
+    side = float(np.sign(_shared(layer.rows.loadings, _stated(result)[0]).map[0, 0]))
+    return lambda kappa: np.asarray(spanning.at(side * kappa) @ coefficients)
 
 
 def completed_as_stated(result: Result, layer: FirstLayer) -> FirstLayer:

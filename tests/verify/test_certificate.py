@@ -84,6 +84,17 @@ def test_mean_output_of_a_density_that_m_at_its_nodes_do_not_carry() -> None:
     assert found.holds and not found.unsettled, found
 
 
+@pytest.mark.parametrize("bias", [-1.0, 1.0])
+def test_mean_output_of_a_density_whose_spike_is_stated_against_the_target(bias: float) -> None:
+    """E z sigma(z) has the sign of the bias: the alignment is told with it, and the mean output is one of kappa so."""
+    step = {"step.bulk": "isotropic", "step.learning_rate": 5e-4, "target.flips": 0.0}
+    network = {"network.readout": {"density": "gaussian"}, "network.activation": "quadratic", "network.bias": bias}
+    result = solve(STEPPED.replace({**step, **network, "fit.loss": "square", "fit.samples": 0.07}))
+    assert np.sign(result.spike.alignment) == np.sign(bias)
+    found = certificate(result)
+    assert found.holds and not found.unsettled, found
+
+
 SOFTPLUS = {"network.activation": "softplus", "network.width": 0.2, "target.link": "linear", "fit.ridge": 0.016}
 
 
