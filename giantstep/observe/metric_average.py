@@ -38,6 +38,7 @@ _ORDER, _OF_ROOTS = 16, 40  # of a panel of the output, and of one whose ends ma
 _NOISE_STEP = 0.6  # of the trapezoid over the label noise
 _AROUND = (-40.0, -8.0, -2.0, 0.0, 2.0, 8.0, 40.0)  # cuts about the end of an interval, in widths of its turn
 _AT_A_TIME = 1 << 19  # evaluations: more leave the cache
+_OUTERMOST = 0.95  # of the way to an end, from which on it is next to it
 _NEAR = 1e-5  # step of a slope in t, and in spreads of the output
 # deviations of the second argument, where panels of the first end: a product y*f nearly zero turns as exp(-1/y^2) next
 # to y = 0, and a wide panel that begins too far from the end of that turn does not see what it holds of it
@@ -81,6 +82,14 @@ class Resolution:
         return replace(self, finer=self.finer + 1)
 
 
+@dataclass(frozen=True, eq=False)
+class _AtNodes:
+    """Terms [N, J] of averages at nodes t [N, J, m] of a label."""
+
+    t: Array
+    terms: Array
+
+
 @dataclass(frozen=True)
 class Given:
     """Averages of a metric given kappa, from the law of the output of a solution."""
@@ -94,8 +103,27 @@ class Given:
         """Those of a metric's text. Raises ExpressionError."""
         return cls(output, metric_of(text), metric_of(text, turned=True))
 
+    def missed(self, kappa: Array, resolution: Resolution) -> Array:
+        """What averages [N] at kappa [N, q] take from next to their ends: they miss less further out."""
+        nearer = replace(resolution, reach=_OUTERMOST * resolution.reach)
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = np.abs(self.at(kappa, nearer) - self.at(kappa, resolution))
+        return np.asarray(found + self.outermost(kappa, resolution))
+
+    def outermost(self, kappa: Array, resolution: Resolution) -> Array:
+        """What nodes of the label that no resolution takes further add next to their ends [N]."""
+        found = self._averages(kappa, resolution)
+        if not isinstance(found, _AtNodes):
+            return np.zeros(len(kappa))
+        away = np.abs(found.t).max(axis=2)
+        return np.asarray(np.where(away > _OUTERMOST * away.max(), np.abs(found.terms), 0.0).sum(axis=1))
+
     def at(self, kappa: Array, resolution: Resolution) -> Array:
         """The averages [N] at kappa [N, q]."""
+        found = self._averages(kappa, resolution)
+        return np.asarray(found.terms.sum(axis=1)) if isinstance(found, _AtNodes) else found
+
+    def _averages(self, kappa: Array, resolution: Resolution) -> Array | _AtNodes:
         problem = self.output.problem
         target = problem.model.target
         mean, slope, variance = self.output.of(kappa)
@@ -118,7 +146,7 @@ class Given:
         centre = mean[:, None] + np.einsum("nd,njd->nj", slope, labels.t)
         variance = variance + np.einsum("nd,de,ne->n", slope, labels.rest, slope)
         spread = np.broadcast_to(np.sqrt(variance)[:, None], centre.shape)
-        return np.asarray((labels.weight * law.at_points(labels.label, centre, spread)).sum(axis=1))
+        return _AtNodes(labels.t, labels.weight * law.at_points(labels.label, centre, spread))
 
 
 @dataclass(frozen=True)

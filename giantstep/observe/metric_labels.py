@@ -95,7 +95,7 @@ class LabelOnLines:
             points = Points(np.ones_like(t), self.at(t, owner), t[:, :, None], _NOTHING_LEFT)
             law = drawn(points, self.target, self.finer)
             values = (law.weight * averaged(law, owner)).reshape(len(t), -1, ORDER).sum(axis=1)
-            return np.asarray(values * density(t))
+            return weighed(values, t)
 
         return Rule(ORDER, self.allowed, self.rounding).integrals(given, self._first(crossed), len(self.cuts))[0]
 
@@ -191,7 +191,7 @@ class LabelOfTwo:
             return on_lines(np.arange(len(kappa)), np.zeros(len(kappa)))
 
         def given(owner: Index, t: Array) -> Array:
-            return np.asarray(on_lines(np.repeat(owner, t.shape[1]), t.ravel()).reshape(t.shape) * density(t))
+            return weighed(on_lines(np.repeat(owner, t.shape[1]), t.ravel()).reshape(t.shape), t)
 
         roots = plane.kinked.roots(0, fixed), plane.kinked.meetings(0, fixed)[0]
         first = np.concatenate([first_edges(len(kappa), self.reach), *(each.T for each in roots)], axis=1)
@@ -204,9 +204,13 @@ def allowed_of(change: float, finer: int) -> float:
     return max(change / _FINER**finer, _ROUNDED)
 
 
-def density(t: Array) -> Array:
-    """That of a standard normal."""
-    return np.asarray(np.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi))
+def weighed(values: Array, t: Array) -> Array:
+    """Values times the density of a standard normal, nothing where that is no number: what they are there has a mean
+    only if they are finite long before.
+    """
+    density = np.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi)
+    with np.errstate(invalid="ignore"):
+        return np.where(density > 0.0, values * density, 0.0)
 
 
 def first_edges(count: int, reach: float) -> Array:

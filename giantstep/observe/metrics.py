@@ -42,6 +42,7 @@ _TOLERANCE = 1e-10  # of an average, relative to that of its size
 _ORDER = 24  # of a panel of kappa
 _FINENESS = (1.0, 1.4)  # of the rules of several directions
 _AT_ENDS = 1e-13  # of the size of an average, that may come from next to the ends of kappa
+_ACROSS = np.linspace(-1.0, 1.0, 13)  # places between these ends, at which more is looked for further out otherwise
 _LONGER, _PARTS = 1.5, 8  # how far beyond them it is looked for, and panels there
 
 
@@ -166,11 +167,18 @@ def _settled(name: str, given: Given, rounding: float) -> tuple[Resolution, floa
         # lines beside each of many points of several directions would take hours
         lines = finer is Resolution.denser and given.output.problem.rank == 1
         ways = [found, found.on_lines()] if lines else [found]
-        settled = next((at for way in ways if (at := _where_it_stays(given, kappa, way, finer)) is not None), None)
+        stays = (_where_it_stays(given, kappa, way, finer) for way in ways)
+        settled = next((at for at in stays if at is not None and _reaches(given, kappa, at[0])), None)
         if settled is None:
             raise _unsettled(name, given, of_label=finer is Resolution.denser)
         found, changed = settled[0], changed + settled[1]
     return found, changed
+
+
+def _reaches(given: Given, kappa: Array, found: Resolution) -> bool:
+    """Whether nodes of the label that no resolution takes further hold all that counts given a few kappa."""
+    size = np.abs(given.at(kappa, found)).max()
+    return bool(np.all(given.outermost(kappa, found) <= max(0.1 * _TOLERANCE * size, found.rounding)))
 
 
 def _where_it_stays(
@@ -207,10 +215,19 @@ def _unsettled(name: str, given: Given, of_label: bool = False, further: bool = 
 
 
 def _grows(given: Given) -> bool:
-    """Whether the size of a metric grows with narrower panels or further out: it may have no mean."""
-    kappa, first = _kappa(given), Resolution(_WIDEST / 2**_NARROWER, 0, rounding=math.inf)
-    size, *others = (_sizes(given, kappa, at) for at in (first, first.narrower().narrower(), first.further().further()))
-    return not all(bool(np.all(other <= _GROWS * size)) for other in others)
+    """Whether the size of a metric grows further out or, which takes longer, with narrower panels: it may have no
+    mean.
+    """
+    kappa, wide = _kappa(given), Resolution(_WIDEST, 0, rounding=math.inf)
+    narrow = replace(wide, width=_WIDEST / 2**_NARROWER)
+    for first, second in ((wide, wide.further().further()), (narrow, narrow.narrower().narrower())):
+        try:
+            size, other = (_sizes(given, kappa, at) for at in (first, second))
+        except DoesNotSettle:  # it is too large for a number
+            return True
+        if not np.all(other <= _GROWS * size):
+            return True
+    return False
 
 
 def _adaptive(name: str, given: Given, resolution: Resolution, left: float) -> tuple[float, float]:
@@ -222,10 +239,10 @@ def _adaptive(name: str, given: Given, resolution: Resolution, left: float) -> t
     mesh = initial_mesh(terms, reach)
     edges = np.append(mesh[:-1:2], mesh[-1])  # enough for a panel of this order
 
-    def values(_: Index, kappa: Array) -> Array:
+    def values(_: Index, kappa: Array) -> Array:  # at the last resolution
         with np.errstate(over="ignore", invalid="ignore"):
             averages = given.at(kappa.reshape(-1, 1), resolution).reshape(kappa.shape)
-            found = np.asarray(averages * np.exp(-0.5 * kappa * kappa) / math.sqrt(2.0 * math.pi))
+            found = np.asarray(averages * _normal(kappa))
         if not np.isfinite(found).all():
             raise _unsettled(name, given, further=True)
         return found
@@ -241,8 +258,19 @@ def _adaptive(name: str, given: Given, resolution: Resolution, left: float) -> t
     else:
         raise _unsettled(name, given, further=True)
     rule = Rule(_ORDER, 0.1 * _TOLERANCE / (len(edges) - 1), left / (len(edges) - 1))
-    total, error = rule.integrals(values, Panels.between(edges[None]), 1)
-    return float(total[0]), float(error[0])
+    across = reach * _ACROSS
+    for _ in range(_TIMES):
+        (total,), (error,) = rule.integrals(values, Panels.between(edges[None]), 1)
+        missed = (across[1] - across[0]) * _normal(across) @ given.missed(across[:, None], resolution)
+        if missed <= max(0.1 * _TOLERANCE * abs(total), left):
+            return float(total), float(error + missed)
+        resolution = resolution.further()
+    raise _unsettled(name, given, further=True)
+
+
+def _normal(kappa: Array) -> Array:
+    """The density of kappa."""
+    return np.asarray(np.exp(-0.5 * kappa * kappa) / math.sqrt(2.0 * math.pi))
 
 
 def _on_grid(name: str, given: Given, resolution: Resolution, left: float) -> tuple[float, float]:
@@ -255,7 +283,10 @@ def _on_grid(name: str, given: Given, resolution: Resolution, left: float) -> tu
         found.append(float(terms.sum()))
         if not share_at_ends(kappa, terms) <= max(_AT_ENDS, left / max(abs(found[-1]), 1e-300)):
             raise _unsettled(name, given, further=True)
-    error = abs(found[1] - found[0])
+    sizes = np.abs(terms)
+    most = np.argsort(sizes)[-len(_ACROSS) :]
+    missed = float(rows[most, 1] @ given.missed(kappa[most], resolution)) * float(sizes.sum() / sizes[most].sum())
+    error = abs(found[1] - found[0]) + missed
     if not (math.isfinite(error) and error <= max(1e3 * _TOLERANCE * abs(found[1]), left)):
         raise _unsettled(name, given)
     return found[1], error

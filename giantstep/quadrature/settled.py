@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -17,7 +18,7 @@ _HALVINGS = 48
 
 
 class DoesNotSettle(Exception):
-    """Panels are halved too often."""
+    """Panels are halved too often, or hold what is no number, which no halving settles."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +70,10 @@ class Rule:
         for _ in range(_HALVINGS):
             own, length = values(panels.owner, panels.nodes(self.order)), panels.high - panels.low
             size = 0.5 * length * (np.abs(own) @ weights)
-            tail = length * np.max(np.abs(own @ last), axis=1, initial=0.0)
             largest = np.max(sizes + np.bincount(panels.owner, size, count), initial=0.0)
+            if not math.isfinite(largest):
+                raise DoesNotSettle
+            tail = length * np.max(np.abs(own @ last), axis=1, initial=0.0)
             again = ~(tail <= max(self.allowed * largest, self.rounding))
             owner, done = panels.owner[~again], 0.5 * length[~again] * (own[~again] @ weights)
             found += np.bincount(owner, done, count)

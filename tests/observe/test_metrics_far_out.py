@@ -1,4 +1,4 @@
-"""Metrics that grow so fast with kappa that its far tail counts: against closed forms of quadratic features."""
+"""Metrics that grow so fast that the far tail of kappa or of the label counts: against closed forms."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 import giantstep as gs
 from giantstep.observe.output_law import Output
+from giantstep.quadrature.settled import DoesNotSettle, Index, Panels, Rule
 from giantstep.spec.errors import NotConverged
 from giantstep.system.problem import problem_of
 from giantstep.system.reduced_order import order_of
@@ -91,3 +92,61 @@ def test_powers_of_labels_that_far_places_decide(spike: dict[str, float]) -> Non
         right, told = math.exp(0.5 * p * p), found.errors[f"power_{p}"]
         assert found.values[f"power_{p}"] == pytest.approx(right, rel=1e-15, abs=2.0 * told)
         assert told < 2e-11 * right
+
+
+def labelled(link: str, alignment: float | list[float], noise: float = 0.0) -> gs.Model:
+    given = {
+        "network": {"activation": "relu", "width": 0.8},
+        "spike": {"strength": 2.0, "alignment": alignment, "bulk_variance": 1.2},
+        "target": {"link": link, "noise": noise},
+        "fit": {"samples": 2.0, "ridge": 0.1},
+    }
+    return gs.Model.from_dict(given)
+
+
+@pytest.mark.parametrize(
+    ("link", "alignment", "noise", "metric", "right"),
+    [
+        ("z", 0.8, 0.0, "exp(0.45*y**2)", 0.1**-0.5),
+        ("z", 0.0, 0.0, "exp(0.4*y**2)", 0.2**-0.5),
+        ("z", 0.5, 0.5, "exp(0.15*y**2)", 0.55**-0.5),
+        ("z1*z2", [0.5, 0.5], 0.0, "exp(0.7*y)", 0.51**-0.5),
+        ("z1*z2", [0.0, 0.0], 0.0, "exp(0.5*y)", 0.75**-0.5),
+    ],
+)
+def test_the_exponential_of_labels(link: str, alignment: float, noise: float, metric: str, right: float) -> None:
+    """The label ended at nine deviations, or at those of its nodes: exp(9/20 y^2) was 0.4 % off and told to 1e-12.
+
+    Promised are 1e-10 of the average at each of kappa, label and output.
+    """
+    found = gs.metrics(labelled(link, alignment, noise), {"grown": metric})
+    assert found.values["grown"] == pytest.approx(right, rel=3e-10)
+    assert abs(found.values["grown"] - right) <= max(found.errors["grown"], 1e-11)
+
+
+@pytest.mark.parametrize("alignment", [[0.5, 0.5], [0.8, 0.0]])
+def test_labels_at_nodes_that_end_before_what_counts_are_no_numbers(alignment: list[float]) -> None:
+    """E exp(9/10 z1 z2) is finite; it was told 4e-6 and 9e-5 off."""
+    with pytest.raises(NotConverged, match="does not settle"):
+        gs.metrics(labelled("z1*z2", alignment), {"grown": "exp(0.9*y)"})
+
+
+@pytest.mark.parametrize("link", ["He(2,z)", "z**3/3", "exp(z)"])
+@pytest.mark.parametrize("noise", [0.0, 0.1])
+def test_no_mean_along_the_label_is_told(link: str, noise: float) -> None:
+    """Panels of what is no number were halved without end, for minutes."""
+    with pytest.raises(NotConverged, match="does not settle") as told:
+        gs.metrics(labelled(link, 0.8, noise), {"grown": "exp(y*f/10)"})
+    assert "it may have no mean" in str(told.value)
+
+
+def test_panels_of_no_number_are_not_halved() -> None:
+    counted = []
+
+    def values(owner: Index, places: np.ndarray) -> np.ndarray:
+        counted.append(len(owner))
+        return np.full(places.shape, np.inf)
+
+    with pytest.raises(DoesNotSettle):
+        Rule(8, 1e-9).integrals(values, Panels.between(np.array([[0.0, 1.0, 2.0]])), 1)
+    assert counted == [2]
