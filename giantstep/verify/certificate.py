@@ -245,5 +245,7 @@ def certificate_checks(result: Result) -> Iterator[Check]:
 
 
 def _undecided(check: Check, unsettled: str) -> Check:
-    """A check of averages that have not settled tells nothing where it fails."""
-    return replace(check, undecided=unsettled) if check.outcome == "FAILED" else check
+    """A check of averages that have not settled tells nothing where it fails, not even by how much."""
+    if check.outcome != "FAILED" or not unsettled:
+        return check
+    return replace(check, measured=math.nan, undecided=unsettled)

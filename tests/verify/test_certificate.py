@@ -13,7 +13,15 @@ from scipy.special import ndtr
 from giantstep.spec.model import Model
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
-from giantstep.verify.certificate import EQUATIONS, ERRORS, _rounding_of_squares, certificate, certificate_checks
+from giantstep.verify.certificate import (
+    EQUATIONS,
+    ERRORS,
+    _rounding_of_squares,
+    _undecided,
+    certificate,
+    certificate_checks,
+)
+from giantstep.verify.check import Check
 from giantstep.verify.conditional_law import LabelLaw
 from giantstep.verify.interpreter import NotEvaluable
 from giantstep.verify.quadrature import settled_nodes
@@ -342,6 +350,14 @@ def test_rounding_of_squares_is_no_difference_of_errors_next_to_nothing(monkeypa
     for name in ("test_error", "train_error"):
         wrong = certificate(replace(result, **{name: getattr(result, name) * 1.02}))
         assert wrong.errors[name] > ERRORS and not wrong.holds and not wrong.unsettled
+
+
+def test_a_gradient_whose_averages_have_not_settled_has_no_number() -> None:
+    """It was told as 1.0 of 1e-9 allowed, and undecided."""
+    off, sound = Check("gradient", 1.0, 1e-9), Check("gradient", 1e-12, 1e-9)
+    told = _undecided(off, "has settled to 1e-05 only")
+    assert told.outcome == "undecided" and np.isnan(told.measured)
+    assert _undecided(off, "") == off and _undecided(sound, "has settled to 1e-05 only") == sound
 
 
 def test_signs_that_rounding_hides_are_undecided() -> None:
