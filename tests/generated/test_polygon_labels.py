@@ -116,8 +116,10 @@ def test_against_sums_over_points() -> None:
     assert is_right(interpreted(runtime_text("polygon_labels")))
 
 
-#: What is far enough from an edge to be left out, and how far and fine the grid is; angles and edges in their sense.
+#: What is far enough from an edge to be left out, and how far and fine the grid is; angles and edges in their sense; a
+#: range that goes on over room behind the grid, until something there, which has no weight, is near the edge.
 SAME = (
+    "end -= 1: -= -> +=",
     "for e in range(edges.first[j], edges.first[j + 1])::  +  ->  - ",
     "if abs(edges.distance[n, e]) < _FAR:: abs( -> (",
     "shift = line_in(frame, edges.normal[e], edges.distance[n, e]).distance[1]",
