@@ -1,7 +1,9 @@
 """Calibration of a margin loss: the probability of the label 1 given the score f, of one fit or of the mean of several.
 
 Given kappa the score and the index z' of the label are normal together; both the density of the score and its part with
-the label 1 are integrals over kappa of densities of f times probabilities of intervals of z' given f.
+the label 1 are integrals over kappa of densities of f times probabilities of intervals of z' given f. Where the label
+is not constant on intervals, as that of a channel or of several indices, it is taken at nodes of t, at each of which
+the score is normal.
 Source: docs/theory.md, section 14.
 """
 
@@ -14,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from giantstep.law.kinds_of_labels import Intervals
+from giantstep.law.kinds_of_labels import Intervals, Labels, Points
 from giantstep.law.labels import label_law
 from giantstep.law.same_labels import by_inner_noise
 from giantstep.quadrature.gauss import normal_between
@@ -57,14 +59,15 @@ class Calibration:
 
 def calibration(fit: Fit, members: int, scores: Array, variance: Variance) -> Calibration:
     """variance: of the mean output given kappa and t, at the nodes of a system. Raises BadInput and NotConverged."""
-    labels = _labels(fit)
     before: Array | None = None
     change = np.inf
-    for parts in _PARTS:
+    for finer, parts in enumerate(_PARTS):
         edges = _edges(fit.system.problem, parts)
         kappa, weight = (part.ravel() for part in normal_between(edges[:-1], edges[1:], _ORDER))
-        system = fit.at(kappa)
-        found = np.tensordot(weight, _densities(system, labels, variance(system), scores), axes=1)
+        system, labels = fit.at(kappa), _labels(fit, kappa, finer)
+        given = system, variance(system), scores
+        densities = _on_intervals(labels, *given) if isinstance(labels, Intervals) else _at_nodes(labels, *given)
+        found = np.tensordot(weight, densities, axes=1)
         if before is not None:
             change = float(np.abs(found - before).max() / found[0].max())
             if change <= _SETTLED:
@@ -85,20 +88,31 @@ def _edges(problem: Problem, parts: int) -> Array:
     return np.append(inside.T.ravel(), edges[-1])
 
 
-def _labels(fit: Fit) -> Intervals:
-    """The law of the noisy label, on intervals of z'."""
-    problem, target = fit.system.problem, by_inner_noise(fit.model.target)
-    labels = label_law(target, problem.overlaps, np.zeros(1)) if problem.rank == 1 == target.indices else None
-    if not isinstance(labels, Intervals):
+def _labels(fit: Fit, kappa: Array, finer: int) -> Labels:
+    """The law of the noisy label at nodes of kappa. Raises BadInput for several directions of these."""
+    problem = fit.system.problem
+    if problem.rank > 1:
         raise BadInput(
-            "calibration has been derived for labels of one index and one direction of the spike",
-            "take a link such as sign",
+            "calibration has been derived for spikes of one direction, and this one has several",
+            "leave the scores out, or take equal readout values, whose neurons have one direction",
         )
-    return labels
+    return label_law(by_inner_noise(fit.model.target), problem.overlaps, kappa, finer)
 
 
-def _densities(system: CoupledSystem, labels: Intervals, variance: Array, scores: Array) -> Array:
+def _at_nodes(labels: Points, system: CoupledSystem, variance: Array, scores: Array) -> Array:
     """Densities given kappa of the score, and of the score with the label 1, [N, 2, S]."""
+    output, found = system.output(), np.empty((len(variance), 2, len(scores)))
+    square = variance + np.einsum("dn,de,en->n", output.slopes, labels.rest, output.slopes)
+    for n, (weight, label) in enumerate(zip(labels.weight, labels.label, strict=True)):
+        (felt,) = np.nonzero(weight)
+        centre = output.mean[n] + labels.t[n, felt] @ output.slopes[:, n]
+        density = np.exp(-0.5 * (scores - centre[:, None]) ** 2 / square[n]) / math.sqrt(2.0 * math.pi * square[n])
+        found[n] = np.stack([weight[felt], weight[felt] * (label[felt] > 0.0)]) @ density
+    return found
+
+
+def _on_intervals(labels: Intervals, system: CoupledSystem, variance: Array, scores: Array) -> Array:
+    """The same of labels that are constant on intervals of z'."""
     output = system.output()
     mean, slope = output.mean[:, None], output.slopes[0][:, None]
     square = slope**2 + variance[:, None]

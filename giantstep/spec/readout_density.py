@@ -13,7 +13,7 @@ from functools import lru_cache
 from types import MappingProxyType
 
 import numpy as np
-from numpy.polynomial.legendre import leggauss
+from numpy.polynomial.legendre import Legendre, leggauss
 from numpy.typing import NDArray
 
 from derive.language.grammar import ExpressionError, did_you_mean, parse, shorten
@@ -28,6 +28,7 @@ DENSITIES: Mapping[str, str] = MappingProxyType(
     {"gaussian": "exp(-u**2/2)", "uniform": "step(sqrt(3) - u)*step(sqrt(3) + u)"}
 )
 _ORDER, _DEEPEST = 12, 44  # points of a panel; how often one is halved
+_INSIDE = 1e-13  # of half a panel, by which points at its ends are within it: a jump there has no value of its own
 _GRADED = 16  # halvings of panels towards zero, where features turn on scales that the density does not know
 _RESOLVED = 1e-15  # of the whole: what the halves of a panel may add to it
 _FARTHEST, _NEGLIGIBLE = 200.0, 1e-17  # |u| looked at; share of the fourth moment that lies beyond
@@ -143,7 +144,9 @@ def _panels(function: Callable[[Array], Array], edges: Array) -> tuple[Array, Ar
         u, weight = _points(function, low, high)
         middle = 0.5 * (low + high)
         halves = [_sums(*_points(function, *ends)) for ends in ((low, middle), (middle, high))]
-        change = np.abs(halves[0] + halves[1] - _sums(u, weight))
+        sums, ends = _sums(u, weight), _sums(*_points(function, low, high, _with_ends()))
+        # a jump nearer to an end than any point of both halves changes neither
+        change = np.maximum(np.abs(halves[0] + halves[1] - sums), np.abs(ends - sums))
         rough = (change > _RESOLVED * np.max(whole)) & (depth < _DEEPEST - 1)
         done += [(low[i : i + 1], u[i], weight[i]) for i in np.flatnonzero(~rough)]
         low, high = np.concatenate([low[rough], middle[rough]]), np.concatenate([middle[rough], high[rough]])
@@ -153,9 +156,19 @@ def _panels(function: Callable[[Array], Array], edges: Array) -> tuple[Array, Ar
     return np.concatenate([u for _, u, _ in done]), np.concatenate([weight for _, _, weight in done])
 
 
-def _points(function: Callable[[Array], Array], low: Array, high: Array) -> tuple[Array, Array]:
-    """Points and weights [panels, n]."""
-    x, w = leggauss(_ORDER)
+@lru_cache(maxsize=1)
+def _with_ends() -> tuple[Array, Array]:
+    """Gauss-Lobatto points and weights on (-1, 1), as exact as those of Gauss."""
+    last = Legendre.basis(_ORDER)
+    x = np.concatenate([[-1.0], last.deriv().roots().real, [1.0]])
+    return np.clip(x, _INSIDE - 1.0, 1.0 - _INSIDE), 2.0 / (_ORDER * (_ORDER + 1.0) * last(x) ** 2)
+
+
+def _points(
+    function: Callable[[Array], Array], low: Array, high: Array, rule: tuple[Array, Array] | None = None
+) -> tuple[Array, Array]:
+    """Points and weights [panels, n]; those of Gauss where no rule is given."""
+    x, w = rule or leggauss(_ORDER)
     half = 0.5 * (high - low)[:, None]
     u = 0.5 * (high + low)[:, None] + half * x
     return u, half * w * function(u)

@@ -68,6 +68,25 @@ def test_rules_of_a_density_integrate_features(text: str, exact: object, low: ob
         assert np.array_equal(u, -u[::-1])
 
 
+@pytest.mark.parametrize("end", [-1.0, 0.25, 0.5, 1.0, 1.0 + 1e-7, 1.1, 1.25, 2.0])
+@pytest.mark.parametrize("rate", [1.0, 3.0])
+def test_a_jump_next_to_the_end_of_a_panel_is_seen(end: float, rate: float) -> None:
+    """An exponential law from some place on. Nearer to an end than any point of both halves it changed neither: the
+    mean was up to 5e-3 off.
+    """
+    density = density_of(f"exp(-{rate:g}*u)*step(u-({end!r}))")
+    assert density.u.min() > end
+    for power, moment in ((1, end + 1.0 / rate), (2, end**2 + 2.0 * end / rate + 2.0 / rate**2)):
+        assert density.moment(power) == pytest.approx(moment, rel=1e-12, abs=1e-13)
+
+
+@pytest.mark.parametrize("place", [0.25, 0.5, 1.0, 1.3])
+def test_a_kink_next_to_the_end_of_a_panel_is_seen(place: float) -> None:
+    density = density_of(f"exp(-abs(u-{place!r}))")
+    assert density.moment(1) == pytest.approx(place, abs=1e-13)
+    assert density.moment(2) == pytest.approx(place**2 + 2.0, rel=1e-12)
+
+
 def test_rules_resolve_features_that_turn_close_to_zero() -> None:
     """1/(1 + 17^2 u^2) under a density that vanishes there: panels that resolve this alone left 2e-7."""
     rate, edges = 17.0, [0.0, 0.01, 0.1, 1.0, 8.0]

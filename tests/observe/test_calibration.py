@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from scipy.integrate import simpson
 from scipy.optimize import minimize
 
 import giantstep as gs
@@ -35,12 +38,21 @@ def test_the_wrong_sign_is_the_test_error_of_clean_labels() -> None:
         assert np.trapezoid(wrong, SCORES) == pytest.approx(found.ensemble[members], rel=2e-5), members
 
 
-def test_tails_are_averages_over_label_and_output() -> None:
-    told = curves(MODEL, 1).calibration[1]
-    known = gs.metrics(MODEL, {"both": "(1 + sign(y))*(1 + sign(f - 0.5))/4", "above": "f > 0.5"}).values
+LOGIT = {"target": gs.Target("2*z", channel="logit")}
+TWO = {"target": gs.Target("sign(z1*z2)", flips=0.1), "spike": gs.Spike(0.8, (0.6, 0.5), 1.2)}
+
+
+@pytest.mark.parametrize(
+    "tables", [{}, LOGIT, pytest.param(TWO, marks=pytest.mark.slow)], ids=["sign", "logit", "two indices"]
+)
+def test_tails_are_averages_over_label_and_output(tables: dict[str, Any]) -> None:
+    """Labels of a channel and of two indices are taken at nodes."""
+    model = replace(MODEL, **tables)
+    told = curves(model, 1).calibration[1]
+    known = gs.metrics(model, {"both": "(1 + sign(y))*(1 + sign(f - 0.5))/4", "above": "f > 0.5"}).values
     above = SCORES >= 0.5
     for name, values in (("both", told.density * np.nan_to_num(told.probability)), ("above", told.density)):
-        assert np.trapezoid(values[above], SCORES[above]) == pytest.approx(known[name], rel=1e-6), name
+        assert simpson(values[above], x=SCORES[above]) == pytest.approx(known[name], rel=1e-6), name
 
 
 def test_the_command_draws_more_scores_than_it_tells(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
