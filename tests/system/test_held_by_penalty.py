@@ -33,7 +33,7 @@ def test_held_readouts_leave_the_labels(weight: float, loss: str) -> None:
     """Without a step forces are Gaussian: of the absolute loss a share of 1e-11 reaches 10, which the error feels."""
     given = model(weight, fit__loss=loss)
     if loss == "absolute" and weight == 10.0:
-        with pytest.raises(NotConverged, match="all readouts but a share of 9e-12 at zero, and the test error would"):
+        with pytest.raises(NotConverged, match="at zero all readouts but a share of 9e-12, and the test error would"):
             solve(given)
         return
     found = solve(given)

@@ -149,12 +149,12 @@ class Response:
         """(unknowns, d unknowns/dz, all numbers) or None."""
         node, unknowns, previous = self._node(self.nodes.table(panels)), guess.astype(complex), math.inf
         for _ in range(_MOST):
-            numbers, residual, matrix, slope = self._linearised(node, z, unknowns)
             scale = self.scale(unknowns)
-            right = np.stack([residual, slope], axis=1) / scale[:, None]
-            try:
+            try:  # compiled code raises where it divides a complex number by zero
+                numbers, residual, matrix, slope = self._linearised(node, z, unknowns)
+                right = np.stack([residual, slope], axis=1) / scale[:, None]
                 step = np.linalg.solve(matrix * scale / scale[:, None], right)
-            except np.linalg.LinAlgError:
+            except (np.linalg.LinAlgError, ZeroDivisionError):
                 return None
             change = float(np.abs(step[:, 0]).max())
             if not change < 1e3:
