@@ -26,6 +26,13 @@ def training_loss(problem: Problem, found: Solution, parameters: Parameters) -> 
     return loss + 0.5 * parameters.ridge * norm + found.penalty
 
 
+def energies_agree(problem: Problem, found: Solution, parameters: Parameters) -> Any:
+    """Whether the free energy is the training loss, but for rounding; of one point or of many."""
+    loss = training_loss(problem, found, parameters)
+    allowed = ENERGY * abs(loss) + ROUNDING * parameters.samples * found.signal
+    return abs(loss - found.free_energy) <= allowed
+
+
 def leaves_nothing(found: Solution) -> Any:
     """Whether nothing is left of the label but rounding; of one point or of many."""
     return np.maximum(found.test_error, found.train_error) <= NOTHING * found.signal
@@ -42,18 +49,16 @@ def conditions(problem: Problem, found: Solution, parameters: Parameters, tolera
     What is not a number fails.
     """
     order = found.order_parameters
-    loss, energy = training_loss(problem, found, parameters), found.free_energy
-    allowed = ENERGY * abs(loss) + ROUNDING * parameters.samples * found.signal
     squares, lengths = _members(order["Q2"]), _members(order["Q1"].diagonal().T)
     responses = _members(order["V2"]) + _members(order["V1"].diagonal().T)
     least = -_NEGATIVE * reduce(np.maximum, map(abs, squares))
     return {
-        "finite": abs(found.test_error + found.train_error + energy) < math.inf,
+        "finite": abs(found.test_error + found.train_error + found.free_energy) < math.inf,
         "residual": found.residual <= RESIDUAL,
         "quadrature": found.quadrature_error <= tolerance,
         "others": found.others_error <= others_allowed(tolerance),
         "ends": found.share_beyond <= tolerance,
-        "energy": abs(loss - energy) <= allowed,
+        "energy": energies_agree(problem, found, parameters),
         "feasible": reduce(and_, [v >= 0.0 for v in responses] + [q >= least for q in squares + lengths]),
     }
 
