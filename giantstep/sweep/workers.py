@@ -35,7 +35,7 @@ def executor_of(given: Executor | int | None, *, threads: bool = False) -> Itera
     if isinstance(given, bool) or not isinstance(given, int) or given < 1:
         raise BadInput(
             f"executor = {shorten(given)} is no executor",
-            "give a number of processes, as 2, or an executor, as concurrent.futures.ThreadPoolExecutor(2)",
+            "give a number of processes, as 2, or an executor, as concurrent.futures.ProcessPoolExecutor(2)",
         )
     if threads and given > 1:
         from concurrent.futures import ThreadPoolExecutor  # one does without

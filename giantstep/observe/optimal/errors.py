@@ -52,7 +52,10 @@ class Errors:
         if place == 1.0:
             return 0.0
         index, q = self.path.piece_at(place)
-        return self.curves[index].error(q) * (1.0 - q if self.over_rest else 1.0 + self.by_sign)
+        error = self.curves[index].error(q)
+        if self.by_sign:  # of both
+            return error * (1.0 + math.sqrt(q))
+        return error * (1.0 - q if self.over_rest else 1.0)
 
 
 @lru_cache(maxsize=32)

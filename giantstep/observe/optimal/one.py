@@ -21,6 +21,7 @@ from giantstep.observe.optimal.fineness import KAPPA, Fineness
 from giantstep.observe.optimal.smooth import on_grid
 from giantstep.observe.optimal.steep_ends import nodes_beside, steepness
 from giantstep.quadrature.gauss import hermite, legendre_coefficients, normal_between
+from giantstep.spec import probes
 from giantstep.spec.expressions import numpy_function, numpy_values
 from giantstep.spec.kernels import function_kernel
 from giantstep.spec.model import Target
@@ -41,8 +42,7 @@ _LABEL, _TAIL = 0.5, 7.3  # step of a noisy label, and its reach
 _TINY = 1e-290  # probability
 _RARE = 1e-17  # weight of a node of t that does not count
 _LOOK = np.linspace(-4.5, 4.5, 19)  # t where slopes are taken
-_LIKELY, _SOME = 23, 40  # places that show whether a link is even; nodes of its deviation
-_PROBES = np.concatenate([np.linspace(0.1, 5.0, _LIKELY), np.linspace(5.3, 24.0, 2 * _LIKELY)])  # with those far out
+_SOME, _SAME = 40, 1e-13  # nodes of the deviation of a link; of a link and its mirror image
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,10 +244,9 @@ class _Rule:
 @lru_cache(maxsize=64)
 def _is_even(link: str, odd: bool) -> bool:
     """Whether a link is even, or odd where that serves as well."""
-    values = numpy_values(link)
-    right, left = values(_PROBES), values(-_PROBES)
-    size = 1e-13 * np.maximum(np.abs(right), np.max(np.abs(right[:_LIKELY])))
-    return bool(np.all(np.abs(right - left) <= size) or (odd and np.all(np.abs(right + left) <= size)))
+    values, (z,) = numpy_values(link), probes.places(1)
+    here, mirrored = values(z), values(-z)
+    return probes.alike(here, mirrored, _SAME) or (odd and probes.alike(here, -mirrored, _SAME))
 
 
 @lru_cache(maxsize=64)
