@@ -108,11 +108,12 @@ def each(base: Any, key: str = "fit.samples", count: int = 100) -> float:
     return spent(lambda: [solve(one) for one in models]) / count
 
 
-def least(base: Any, count: int) -> float:
+def least(base: Any, count: int, key: str = "fit.samples") -> float:
     """The least time of a few points; the first makes what all share."""
     from giantstep.system.solve import solve
 
-    return min(spent(partial(solve, one)) for one in points(base, "fit.samples", np.linspace(1.5, 2.5, count)))
+    places = np.linspace(1.5, 2.5, count) if key == "fit.samples" else np.linspace(0.5, 0.7, count)
+    return min(spent(partial(solve, one)) for one in points(base, key, places))
 
 
 def decomposed(changes: dict[str, Any], held: bool, count: int) -> float:
@@ -134,8 +135,14 @@ def bent(link: str, loss: str) -> float:
     return least(model({"fit.loss": loss, "target.link": link}, BENT), 2)
 
 
-def after_steps(count: int, activation: str = "tanh", link: str = "sign", values: tuple[float, ...] = (1.0,)) -> float:
-    """A point of the trained bulk after several steps."""
+def after_steps(
+    count: int,
+    activation: str = "tanh",
+    link: str = "sign",
+    values: tuple[float, ...] = (1.0,),
+    key: str = "fit.samples",
+) -> float:
+    """A point of the trained bulk after several steps; key: in what it is new."""
     readout = {"values": list(values), "fractions": [1.0 / len(values)] * len(values)}
     tables = {
         "network": {"activation": activation, "width": 0.5, "readout": readout},
@@ -143,7 +150,7 @@ def after_steps(count: int, activation: str = "tanh", link: str = "sign", values
         "target": {"link": link},
         "fit": {"samples": 2.0, "ridge": 0.1},
     }
-    return least(model({}, tables), 8)
+    return least(model({}, tables), 8, key)
 
 
 def swept(base: Any, *axes: str, baselines: bool = True) -> float:
@@ -189,6 +196,20 @@ ROWS = {
     ),
     "three_values": Row(
         "trained bulk, two steps, three readout values", "5 ms", lambda: after_steps(2, values=(1.0, -0.5, 0.3))
+    ),
+    "far_values": Row(
+        "trained bulk, two steps, three readout values, one of them large",
+        "5 ms",
+        lambda: after_steps(2, values=(1.0, -0.5, 2.0)),
+    ),
+    "new_rows": Row("the same at a new width, one value", "10 ms", lambda: after_steps(2, key="network.width")),
+    "new_rows_relu": Row(
+        "the same, relu on tanh", "10 ms", lambda: after_steps(2, "relu", "tanh", key="network.width")
+    ),
+    "new_rows3": Row(
+        "the same, three readout values",
+        "50 ms",
+        lambda: after_steps(2, values=(1.0, -0.5, 2.0), key="network.width"),
     ),
     "steps_relu": Row("trained bulk, three steps, relu on tanh", "5 ms", lambda: after_steps(3, "relu", "tanh")),
     "parity": Row("`sign(z1*z2)`, square loss", "0.1 s", lambda: least(model({}, PARITY), 10)),

@@ -39,6 +39,12 @@ class Laws:
         some = kept.any(axis=0)
         return Laws(self.e[:, some], self.rows[:, :, some] * kept[:, None, some])
 
+    def by_value(self) -> Laws:
+        """The same at the values that e takes, every law at all of them: few, where it varies by jumps only."""
+        values = np.unique(self.e)
+        rows = [(self.rows * (self.e == value)[:, None]).sum(axis=2) for value in values]
+        return Laws(np.broadcast_to(values, (len(self.e), len(values))), np.stack(rows, axis=2))
+
     def drawn(self, target: Target) -> Laws:
         """The same of labels that a channel draws given e, or whose sign may be flipped."""
         if target.channel is not None:

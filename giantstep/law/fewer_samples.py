@@ -21,6 +21,8 @@ _RESPONSES = 12  # V1_hat T, of eigenvalues between these two, the weakest over 
 _WEAK, _STRONG = 1e-2, 1e5
 _APART = 10.0  # ratios of the T of blocks, either way
 _SWEEPS, _DAMPED = (2, 5, 8), 0.5  # of the iteration that X follows from: those after which functions are drawn
+_LITTLE = 1024  # numbers of what samples add, which cost equations next to nothing
+_GROUPS = 24  # of nodes that stand for these on the way of X
 _TOGETHER = 256  # nodes that are looked at together at first
 _AT_A_TIME = 2048  # nodes whose functions are taken at a time: what leads to these is a hundred times as large
 _FUNCTIONS, _SPARE = 160, 0.9  # drawn at first; the share of them that may turn out to be independent
@@ -30,8 +32,10 @@ _AT_NODES, _WEIGHTS = ("sample", "along", "earlier", "of_step"), ("law_tr", "law
 
 def fewer_samples(arrays: Mapping[str, Array]) -> dict[str, Array]:
     """The arrays that equations of stretched rows are given, with the samples of every step on fewer nodes; on all of
-    them where numbers are so large that functions of a sample overflow.
+    them where these are few, or numbers so large that functions of a sample overflow.
     """
+    if arrays["sample"].size <= _LITTLE:
+        return dict(arrays)
     draw = np.random.default_rng(0)
     steps = [np.flatnonzero(own) for own in arrays["of_step"]]
     parts = []
@@ -86,30 +90,39 @@ def _moved(step: dict[str, Array], size: Array, groups: list[Array], found: list
 
 def _met(arrays: Mapping[str, Array], steps: list[Array], draw: np.random.Generator) -> list[Array]:
     """The mean resolvents that samples of every step meet, [responses, 2 K, 2 K]: at weak and strong responses, with X
-    on its way from that without samples to the solution.
+    on its way from that without samples to the solution: about there, by the means of nodes next to each other.
     """
     own, base = arrays["own_rows"], arrays["base"]
     response = _responses(len(arrays["chi"]), _WEAK / max(1.0, float(np.abs(arrays["sample"]).max())), draw)
     x = np.broadcast_to(base, (len(response), *base.shape))
     found: list[list[Array]] = [[] for _ in steps]
+    groups = [_grouped(arrays["sample"][..., nodes], arrays["law_tr"][nodes]) for nodes in steps]
     for sweep in range(1, 1 + max(_SWEEPS)):
         mean, wanted = _resolvents(response, x), base
-        for number, nodes in enumerate(steps):
-            rows = own[number]
+        for rows, (sample, weight), of_step in zip(own, groups, found, strict=True):
             met = rows @ mean @ rows.T
-            for part in _parts(len(nodes)):
-                added = _added(arrays["sample"][:, :, nodes[part]], met)
-                wanted = wanted + rows.T @ (added @ arrays["law_tr"][nodes[part]]) @ rows
+            added = np.einsum("jnpq,n->jpq", _present(sample, met), weight)
+            wanted = wanted + rows.T @ added @ rows
             if sweep in _SWEEPS:
-                found[number].append(met)
+                of_step.append(met)
         x = x + _DAMPED * (wanted - x)
     return [np.concatenate(each) for each in found]
 
 
-def _added(sample: Array, met: Array) -> Array:
-    """What samples [2 K, 2 K, N] add, their own presence counted, [responses, 2 K, 2 K, N]."""
-    each = np.moveaxis(sample, 2, 0)
-    return np.moveaxis(each @ np.linalg.inv(np.eye(len(sample)) + met[:, None] @ each), 1, 3)
+def _grouped(sample: Array, weight: Array) -> Pair:
+    """The means [G, 2 K, 2 K] of what samples [2 K, 2 K, N] add, over some groups of them, and the weights of these."""
+    starts = np.unique(np.linspace(0, len(weight), 1 + min(len(weight), _GROUPS)).astype(int)[:-1])
+    of_groups, sums = np.add.reduceat(weight, starts), np.add.reduceat(sample * weight, starts, axis=2)
+    found = np.divide(sums, of_groups, out=np.zeros_like(sums), where=of_groups > 0.0)
+    return np.moveaxis(found, 2, 0), of_groups
+
+
+def _present(sample: Array, met: Array, beside: Array | None = None) -> Array:
+    """What samples [N, 2 K, 2 K] add, their own presence counted, [responses, N, 2 K, 2 K]; and with that counted what
+    stands beside, [N, 2 K, ...].
+    """
+    right = sample if beside is None else np.concatenate([sample, beside], axis=2)
+    return np.linalg.solve(np.eye(sample.shape[1]) + sample @ met[:, None], right)
 
 
 def _parts(nodes: int) -> Iterator[slice]:
@@ -169,19 +182,15 @@ def _drawn(step: Mapping[str, Array], met: Array, size: Array, count: int, draw:
     counted; and of these with sums.
     """
     sums, many, rows = _sums(step, size), len(met), met.shape[1]
-    each, present = -(-count // many), rows * len(step["along"]) + rows * len(step["earlier"])
-    widths = rows**2 + present, 1 + rows**2 + present, present, present
-    first, second, third, fourth = (draw.normal(size=(many, each, width)) for width in widths)
+    each, present = -(-count // many), rows * len(sums)
+    widths = rows**2 + present, rows**2 + present, 1, present, present
+    first, second, constant, third, fourth = (draw.normal(size=(many, width, each)) for width in widths)
 
     def functions(part: slice) -> Array:
-        added, own = _added(step["sample"][..., part], met), sums[..., part]
-        nodes = own.shape[-1]
-        around = (met @ own.swapaxes(0, 1).reshape(rows, -1)).reshape(many, rows, -1, nodes)
-        counted = (own.swapaxes(0, 1) - np.einsum("jpqn,jqfn->jpfn", added, around)).reshape(many, -1, nodes)
-        alone = np.broadcast_to(own.reshape(1, -1, nodes), counted.shape)
-        one = np.concatenate([added.reshape(many, -1, nodes), counted], axis=1)
-        other = np.concatenate([np.ones((many, 1, nodes)), one], axis=1)
-        return np.asarray((first @ one) * (second @ other) + (third @ counted) * (fourth @ alone))
+        sample, own = (np.ascontiguousarray(of[..., part].T) for of in (step["sample"], sums))
+        found = _present(sample.swapaxes(1, 2), met, own)
+        one, counted, alone = (of.reshape(*of.shape[:-2], -1) for of in (found, found[..., rows:], own))
+        return np.asarray((one @ first) * (one @ second + constant) + (counted @ third) * (alone @ fourth))
 
-    found = [functions(part).reshape(many * each, -1) for part in _parts(sums.shape[-1])]
+    found = [functions(part).swapaxes(1, 2).reshape(many * each, -1) for part in _parts(sums.shape[-1])]
     return np.concatenate(found, axis=1)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.special import roots_hermitenorm
 
 from giantstep.law.directions import NoisyIndices, noisy_indices
 from giantstep.law.few_nodes import Laws, on_few_nodes
-from giantstep.law.multi_index_labels import has_kinks, nodes_given_kappa
+from giantstep.law.multi_index_labels import has_kinks, is_constant_between_jumps, nodes_given_kappa
 from giantstep.law.residual import ORDER, Panels, turns_of_target
 from giantstep.quadrature.gauss import evenly_cut, normal_between, products
 from giantstep.spec.link import link_values
@@ -25,6 +26,7 @@ _WIDE, _FEWEST = 4.4, 8  # width of a law in asinh(e) that has as many nodes as 
 _NARROW = 0.5  # the share of these that a narrow law has: its ends are sharp
 _COUNT, _GROWTH, _BETWEEN = 25, 1.6, 0.15  # the least count; by what pairs of them grow; what parts a pair
 _PANEL = 0.4  # width at that count of panels, on which residuals go through zero, next to poles
+_STILL = 2.0  # width of panels between jumps: these resolve the normal density
 _POINTS, _REACH = 96, 8.5  # at that count, along each index of a link without kinks; where they end
 _EVEN, _MANY = 32, 2  # panels that many points are brought to; times as many points as theirs
 _AT_A_TIME = 1 << 20  # points of laws
@@ -116,10 +118,18 @@ class _Source:
 
     def parts(self) -> Iterator[tuple[Array, Laws]]:
         """Some of the laws at a time, and which these are."""
-        many = max(1, _AT_A_TIME // self._at(np.arange(1)).e.shape[1])
-        for start in range(0, len(self.kappa), many):
+        yield self._first
+        many = len(self._first[0])
+        for start in range(many, len(self.kappa), many):
             part = np.arange(start, min(start + many, len(self.kappa)))
             yield part, self._at(part)
+
+    @cached_property
+    def _first(self) -> tuple[Array, Laws]:
+        """The first part, all of them where these are few."""
+        many = max(1, _AT_A_TIME // self._at(np.arange(1)).e.shape[1])
+        part = np.arange(min(many, len(self.kappa)))
+        return part, self._at(part)
 
     def _at(self, part: Array) -> Laws:
         target, noisy = self.target, noisy_indices(self.gamma, self.target.probit)
@@ -127,7 +137,8 @@ class _Source:
         along = (t @ noisy.carry.T).swapaxes(1, 2)
         both = along[:, :, None] * along[:, None] + noisy.rest[:, :, None] * bool(target.probit)
         rows = np.concatenate([np.ones((len(t), 1, t.shape[1])), along, both.reshape(len(t), -1, t.shape[1])], axis=1)
-        laws = Laws(label, weight[:, None] * rows).drawn(target)
+        laws = Laws(label, weight[:, None] * rows)
+        laws = (laws.by_value() if is_constant_between_jumps(target.link) else laws).drawn(target)
         return Laws(laws.e - self.output[part, None], laws.rows)
 
     def _labels(self, noisy: NoisyIndices, kappa: Array) -> tuple[Array, Array, Array]:
@@ -136,7 +147,8 @@ class _Source:
         base = kappa @ gamma
         if target.indices == 1:
             spread = float(noisy.lower[0, 0])
-            weight, t = _panels(turns_of_target(target), base[:, 0], spread, fineness.width)
+            width = _STILL if is_constant_between_jumps(target.link) else fineness.width
+            weight, t = _panels(turns_of_target(target), base[:, 0], spread, width)
         elif has_kinks(target.link):
             finer, rough = fineness.finer, fineness.rough
             weight, t = nodes_given_kappa(target.link, gamma, noisy.lower, kappa, finer, rough, "poles")

@@ -23,21 +23,21 @@ def interpolated(function: str, variance: float, shift: Array) -> Array:
 
     Averages over g vary with s on the scale sqrt(c), whatever the function. Raises NotConverged. [CUI24, Result 3.2]
     """
-    if _is_fine(variance, shift):
+    if is_fine(variance, shift):
         return coefficients(function, shift, variance)
     return between(partial(_table, function, variance), variance, shift)
 
 
 def interpolated_mean(function: str, variance: float, shift: Array) -> Array:
     """mu0 alone, [N]."""
-    if _is_fine(variance, shift):
+    if is_fine(variance, shift):
         return np.asarray(coefficients(function, shift, variance)[0])
     table = partial(_table, function, variance)
     found: Array = between(lambda low, high: table(low, high)[:, :1], variance, shift)[0]
     return found
 
 
-def _is_fine(variance: float, shift: Array) -> bool:
+def is_fine(variance: float, shift: Array) -> bool:
     """Whether panels of so small a variance would have more points than there are shifts."""
     return float(shift.max() - shift.min()) * _ORDER > len(shift) * _PANEL * math.sqrt(variance)
 

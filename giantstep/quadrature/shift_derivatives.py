@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 import numpy as np
 
 from giantstep.quadrature.gauss import evenly_cut, gathered_nodes, legendre, with_places
-from giantstep.quadrature.interpolation import between, chebyshev_table, interpolated
+from giantstep.quadrature.interpolation import between, chebyshev_table, interpolated, is_fine
 from giantstep.quadrature.mesh import Term
 from giantstep.quadrature.steep_places import may_be_infinite, turns
 from giantstep.spec.errors import NotConverged
@@ -114,9 +114,17 @@ def norm_rest(function: str, variance: float, offset: float) -> float:
 
 
 def _half_slope(term: Term, shifts: Array) -> Array:
-    unit = _STEP * math.sqrt(term.variance)
+    of = partial(_differences, term.function, term.variance)
+    if is_fine(term.variance, shifts):
+        return of(shifts)
+    table = partial(chebyshev_table, of, term.variance)
+    return np.asarray(between(table, term.variance, shifts)[0])
+
+
+def _differences(function: str, variance: float, shifts: Array) -> Array:
+    unit = _STEP * math.sqrt(variance)
     places = np.concatenate([shifts + sign * k * unit for k, _ in _STENCIL for sign in (1, -1)])
-    above_below = interpolated(term.function, term.variance, places)[1].reshape(len(_STENCIL), 2, -1)
+    above_below = interpolated(function, variance, places)[1].reshape(len(_STENCIL), 2, -1)
     weights = np.array([weight for _, weight in _STENCIL])
     return np.asarray(0.5 / _STEP * (weights @ (above_below[:, 0] - above_below[:, 1])))
 

@@ -89,6 +89,14 @@ def test_averages_are_those_of_all_nodes(name: str) -> None:
         assert max(worst) < 1e-10, (response, worst)
 
 
+def test_samples_that_are_few_are_left_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What they cost equations is less than what it takes to have fewer."""
+    arrays = rows("two values").all_samples(NODES)
+    monkeypatch.setattr(fewer_samples, "_LITTLE", arrays["sample"].size)
+    found = fewer_samples.fewer_samples(arrays)
+    assert all(found[name] is arrays[name] for name in arrays)
+
+
 def test_functions_are_drawn_until_they_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where few are drawn at first, all of them are independent, and more are needed."""
     arrays = rows("two values").all_samples(NODES)

@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pytest
 from scipy.integrate import quad
-from scipy.special import k0, k1
+from scipy.special import k0, k1, ndtr
 
 from giantstep.law import residual_nodes as module
+from giantstep.law.residual_given_kappa import residuals_given
 from giantstep.law.residual_nodes import residual_nodes
 from giantstep.spec.model import Target
 
@@ -52,3 +53,19 @@ def test_points_are_taken_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> No
         residual_nodes(Target(link=link), 0.125, 20)
         assert sum(held) > 4 * module._CHUNK
         assert max(held) <= module._CHUNK
+
+
+@pytest.mark.parametrize("flips", [0.0, 0.2])
+def test_residuals_of_a_sign_given_kappa_are_two_points(flips: float) -> None:
+    """Averages with 1, t and t^2 of both labels, which a normal density between the jumps gives in closed form."""
+    alignment, kappa, output = 0.6, np.linspace(-3.0, 3.0, 7), 0.3
+    target, shares = Target(link="sign", flips=flips), np.full(7, 1.0 / 7.0)
+    which, e, rows = residuals_given(target, ((alignment,),), kappa[:, None], np.full(7, output), shares, 25)
+    assert np.bincount(which).tolist() == [2] * 7
+    jump = -alignment * kappa / math.sqrt(1.0 - alignment**2)
+    above, density = ndtr(-jump), np.exp(-0.5 * jump**2) / math.sqrt(2.0 * math.pi)
+    of_one = np.array([above, density, above + jump * density])  # where the sign is one
+    of_other = np.array([1.0, 0.0, 1.0])[:, None] - of_one
+    for label, mine, other in ((1.0, of_one, of_other), (-1.0, of_other, of_one)):
+        here = np.abs(e - (label - output)) < 1e-14
+        assert rows[:, here] == pytest.approx((1.0 - flips) * mine + flips * other, abs=1e-13)
