@@ -14,6 +14,7 @@ from derive.language.grammar import Node
 from derive.language.links import variables_of
 from giantstep.quadrature.kinks import bracketed_zeros, degree, polynomial_zeros
 from giantstep.spec.expressions import jet
+from giantstep.spec.probes import alike, is_multiple, places
 
 Array = np.ndarray
 REACH = 8.5  # of t at nodes: of the square of what grows linearly 1e-15 is beyond
@@ -63,26 +64,24 @@ class Kinks:
         """The kinks that are no multiples of others, by their values at some places: roots that are the same but for
         rounding would seem to cross everywhere.
         """
-        places = np.random.default_rng(0).standard_normal((_PROBES, len(self.names)))
-        values = [self._along(kink, 0, places)(np.zeros((1, 1)))[:, 0] for kink in self.expressions]
+        at = places(len(self.names)).T
+        values = [self._along(kink, 0, at)(np.zeros((1, 1)))[:, 0] for kink in self.expressions]
         found: list[int] = []
         for k, value in enumerate(values):
-            if not any(_is_multiple(value, values[other]) for other in found):
+            if not any(is_multiple(value, values[other], _STILL) for other in found):
                 found.append(k)
         return found
 
     @cached_property
     def _last(self) -> list[int]:
-        """The last axis that moves each kink beyond rounding, -1 for none: by its values at some places."""
-        places = np.random.default_rng(0).standard_normal((_PROBES, len(self.names)))
-        ones, found = np.ones((1, 1)), []
+        """The last axis that moves each kink beyond rounding, -1 for none: by its values at some places, also far out,
+        as ``tanh(9*(z - 4))`` is -1 at all others.
+        """
+        at, one, found = places(len(self.names)).T, np.ones((1, 1)), []
         for kink in self.expressions:
-            still = self._along(kink, 0, places)(0.0 * ones)
-            moves = [
-                float(np.max(np.abs(self._along(kink, axis, places)(ones) - still))) > _STILL * np.max(np.abs(still))
-                for axis in range(self.lower.shape[1])
-            ]
-            found.append(max((axis for axis, does in enumerate(moves) if does), default=-1))
+            still = self._along(kink, 0, at)(0.0 * one)[:, 0]
+            moved = [self._along(kink, axis, at)(one)[:, 0] for axis in range(self.lower.shape[1])]
+            found.append(max((axis for axis, there in enumerate(moved) if not alike(still, there, _STILL)), default=-1))
         return found
 
     def _degree(self, kink: Node, axis: int) -> int | None:
@@ -242,13 +241,6 @@ def _that_many(roots: Array, count: int) -> Array:
     """The first ``count`` rows, filled up with nan."""
     missing = np.full((max(0, count - len(roots)), roots.shape[1]), np.nan)
     return np.concatenate([roots[:count], missing])
-
-
-def _is_multiple(values: Array, others: Array) -> bool:
-    """Whether values are those of others times a number, beyond rounding."""
-    largest = np.argmax(np.abs(others))
-    left = np.abs(values * others[largest] - others * values[largest])
-    return bool(np.max(left) <= _STILL * np.max(np.abs(values)) * np.abs(others[largest]))
 
 
 def moves(lower: Array, axis: int | slice) -> bool:

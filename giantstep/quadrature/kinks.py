@@ -12,6 +12,7 @@ from derive.language.grammar import Node, constant_value
 from derive.language.links import variables_of
 from derive.language.substitution import substituted
 from giantstep.spec.expressions import Array, jet
+from giantstep.spec.probes import is_multiple, places
 
 LINE = "t"  # no name of an index
 _CONTINUOUS = ("abs", "relu", "max", "min", "clip")  # kinks without jumps
@@ -137,15 +138,14 @@ def _pieces(node: Node) -> tuple[Node, ...]:
 
 
 def _different(nodes: list[Node]) -> list[Node]:
-    """Expressions without those that are another one up to a factor, told by values at random places."""
+    """Expressions without those that are another one up to a factor, told by their values at some places."""
     names = sorted(frozenset[str]().union(*map(variables_of, nodes)))
-    places = dict(zip(names, np.random.default_rng(5).standard_normal((len(names), 7)), strict=True))
+    at = dict(zip(names, places(len(names)), strict=True))
     kept: list[tuple[Array, Node]] = []
     for node in nodes:
-        values = np.broadcast_to(jet(node, names[0], places, 0)[0], 7)
-        along = values / np.linalg.norm(values)
-        if all(min(np.max(np.abs(along - sign * other)) for sign in (1.0, -1.0)) > _SAME for other, _ in kept):
-            kept.append((along, node))
+        values = np.asarray(jet(node, names[0], at, 0)[0])
+        if not any(is_multiple(values, other, _SAME) for other, _ in kept):
+            kept.append((values, node))
     return [node for _, node in kept]
 
 

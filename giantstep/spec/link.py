@@ -104,7 +104,7 @@ def takes_only_signs(text: str) -> bool:
     grid off the origin, or at random points for several indices.
     """
     link = link_of(text)
-    values = link_values(text)(_generic_points(link.indices))
+    values = link_values(text)(generic_points(link.indices))
     signs = bool(np.all(np.abs(np.abs(values) - 1.0) < 1e-12))
     return signs and (may_jump(link.node) or bool(np.all(values * values[0] > 0.0)))
 
@@ -113,13 +113,13 @@ def takes_only_signs(text: str) -> bool:
 def label_range(text: str, variance: float) -> tuple[float, float]:
     """The least and the largest value of a link at indices of a variance, out to nine standard deviations."""
     indices, reach = link_of(text).indices, _LIKELY * variance**0.5
-    points = np.concatenate([probes(indices), _generic_points(indices)], axis=1)
+    points = np.concatenate([probes(indices), generic_points(indices)], axis=1)
     values = link_values(text)(points[:, np.linalg.norm(points, axis=0) <= reach])
     return float(values.min()), float(values.max())
 
 
-def _generic_points(indices: int) -> Array:
-    """Points [k, n] in general position: a fine grid for one index, random points of all sizes for several."""
+def generic_points(indices: int) -> Array:
+    """Points [k, n] in general position, near and far: a fine grid for one index, random ones for several."""
     if indices == 1:
         fine = np.linspace(-REACH, REACH, 100_000) + 1e-5 * np.sqrt(2.0)
         near = np.geomspace(1e-12, 1.0, 200) * np.sqrt(3.0)

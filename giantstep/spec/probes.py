@@ -1,4 +1,6 @@
-"""Places where a link is compared with what becomes of it when indices are exchanged or change their signs."""
+"""Places where a link is compared with what becomes of it when indices are exchanged or change their signs, and where
+its kinks are told apart.
+"""
 
 from __future__ import annotations
 
@@ -24,3 +26,9 @@ def alike(one: Array, other: Array, share: float) -> bool:
     """Whether values [n] at ``places`` are the same, but for a share of each, or of the largest that is likely."""
     size = np.maximum(np.abs(one), np.max(np.abs(one[:_COUNT])))
     return bool(np.all(np.abs(one - other) <= share * size))
+
+
+def is_multiple(one: Array, other: Array, share: float) -> bool:
+    """Whether values [n] at ``places`` are those of another function times a number, but for a share of each."""
+    likely = int(np.argmax(np.abs(other[:_COUNT])))
+    return alike(one * other[likely], other * one[likely], share)

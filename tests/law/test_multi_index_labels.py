@@ -102,6 +102,14 @@ def test_kinks_that_begin_and_cross() -> None:
     assert wedge.mean[0] == pytest.approx(3.0 / 8.0, abs=1e-10)  # an angle of 135 degrees
 
 
+def test_kinks_of_what_is_flat_near_zero() -> None:
+    """tanh(9 (z1 - 4)) is -1 to the last digit at nearly all likely places: it was taken for a constant."""
+    gamma, kappa, place = np.array([[0.7, 0.4]]), np.array([[0.5], [2.0]]), 4.0 - math.atanh(0.5) / 9.0
+    links = "sign(tanh(9*(z1-4)) + 0.5)*z2", f"sign(z1 - {place!r})*z2"
+    flat, plain = (moments_given_kappa(link, gamma, kappa, 0.0, 1, False) for link in links)
+    assert flat.mean == pytest.approx(plain.mean, abs=1e-12)
+
+
 def test_three_indices() -> None:
     """E[sign(z1 z2) z3 t] with nothing known of them: all vanish but the square."""
     found = moments_given_kappa("sign(z1*z2)*z3", np.zeros((1, 3)), np.zeros((1, 1)), 0.0, 0, False)

@@ -87,3 +87,9 @@ def test_a_mirror_image_tells_that_nothing_is_seen() -> None:
     known, axis = 0.5 * np.array([[0.5, 0.5], [0.5, 0.5]]), np.array([[half, -half]])
     few, many = (threshold_of_rest(Sought(target), known, axis, of(target)).samples for of in (fine_along, fine))
     assert few == pytest.approx(many, rel=1e-5) and few > 0.0
+
+
+def test_labels_that_rarely_vary_are_not_followed() -> None:
+    """Eight of a hundred places show that the label varies: it was taken for one of few values, and never settled."""
+    with pytest.raises(gs.NotConverged, match="varies and has no noise"):
+        gs.optimal(model("sign(z1) + max(0, z1 + z2 - 2)", 4.0))

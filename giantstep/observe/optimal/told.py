@@ -29,7 +29,7 @@ from giantstep.observe.optimal.two import by_two, first_of_two, told_by_pairs
 from giantstep.quadrature.gauss import evenly_cut, hermite, normal_nodes, products
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import special
-from giantstep.spec.link import link_values
+from giantstep.spec.link import generic_points, link_values
 from giantstep.spec.model import Target
 
 Array = np.ndarray
@@ -41,7 +41,6 @@ _LEVELS = 60  # different labels, at most, of one that is constant almost everyw
 _SAME = 1e-11  # of the largest label: two labels that are one
 #: Of the trapezoid over a noisy label, in standard deviations of the noise: its step for one index, and for several.
 _STEPS, _TAIL = (0.28, 0.5), 7.5
-_PROBES = 400  # of a label that varies
 _AT_A_TIME = 1 << 20  # parts of labels
 NOT_FOLLOWED = (
     "the label varies and has no noise: the indices that give one label lie on curves, which are not followed",
@@ -266,8 +265,9 @@ def varies_without_noise(target: Target) -> bool:
     """Whether a label of several indices varies and has no noise: the indices that give one label lie on curves."""
     if target.indices == 1 or target.noise > 0.0 or target.channel is not None:
         return False
-    values = link_values(target.link)(np.random.default_rng(8).standard_normal((target.indices, _PROBES)))
-    return len(np.unique(np.round(values, 9))) > _LEVELS
+    values = link_values(target.link)(generic_points(target.indices))
+    levels = np.round(values / (_SAME * max(float(np.max(np.abs(values))), _TINY)))
+    return len(np.unique(levels)) > _LEVELS
 
 
 def most_power(target: Target) -> int:
