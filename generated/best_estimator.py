@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature b44d65235b9514c5, runtime 606a193fd8555ced.
+Generated; do not edit. Signature 61bb23b2be4dcf43, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "b44d65235b9514c5e452e32f30bec31ebf186e07f7b715cbf8549712cb62e461"
+SIGNATURE = "61bb23b2be4dcf4386aea2c70572f000fa5ee4fe59c3e644c079e9a18cd165b2"
 
 
 def overlap(lower, information, alpha):

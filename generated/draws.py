@@ -5,14 +5,14 @@ the squared one of its slope. g1, g2, g3, g4: averages of powers of g over the o
 its mean. Matrices are over blocks, V_1 that of the first fit; q: Q1_hat_12, t: T_12, Q: beta Q1_12, N: beta times
 shares; J: beta times sums of products j_2 j_1^T of sources, of m over the dimension.
 
-Generated; do not edit. Signature b4f25f5d976da59d, runtime 606a193fd8555ced.
+Generated; do not edit. Signature a67af6dbf32b7234, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "b4f25f5d976da59d769fb3d2c587436bc724eda8203cf337d8bbfafbbb8f8703"
+SIGNATURE = "a67af6dbf32b7234cc861411ae6a1b32caf5077726282f04618f9b91218a9f36"
 
 
 def sample(d_mean, d_square, d_Delta, d_V, g1, g1_x, g2, g2_x, g2_xx, g3, g3_x, g4):

@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature 216009620af21b5d, runtime 606a193fd8555ced.
+Generated; do not edit. Signature c886a2035429163b, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "216009620af21b5dc4870a2d5a39888977bc98c9ed0db3ea9c605b6194b745e4"
+SIGNATURE = "c886a2035429163bba31c0172a0fdc5ae4f4bd4ce5cecbce9977b23eaaa51f86"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

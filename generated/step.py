@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 595e96d1b655bbd3, runtime 606a193fd8555ced.
+Generated; do not edit. Signature 9ebafe0e51ab9560, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "595e96d1b655bbd3a9923f1ad290d65aa32970a762300a113045c5d78193ebd6"
+SIGNATURE = "9ebafe0e51ab95600df3793515e2bbe2d027e80eaf41f9fe681ead6040413948"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature 56fec48c18332ca8, runtime 606a193fd8555ced.
+Generated; do not edit. Signature a517161c7be6d4de, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "56fec48c18332ca8c002f2e97a2b5432ce1de5d441ae1993e2593e57f844999c"
+SIGNATURE = "a517161c7be6d4de80e806665c89c8ad76b2ade3f96427695ebd6cbd2955a9fd"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

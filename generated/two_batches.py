@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature b14b2f8a37142e25, runtime 606a193fd8555ced.
+Generated; do not edit. Signature 6179cdbc0e9a0209, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "b14b2f8a37142e2537ece419cd43892391cf8d7ec3ae750e58dce634532184fa"
+SIGNATURE = "6179cdbc0e9a02099bec21a7a32173ed158e592127775507b261676c2013e971"
 
 
 def directions(*, L_rest, gamma, **_):

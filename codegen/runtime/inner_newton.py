@@ -11,8 +11,8 @@ import numpy as np
 from codegen.runtime.compiling import entry, inner, kept, making_entry, making_inner
 from codegen.runtime.contractions import ALONG
 from codegen.runtime.evaluation import run
+from codegen.runtime.inverses import invert_large
 from codegen.runtime.products import LARGE_MATRIX
-from codegen.runtime.unknowns import invert
 
 (PHASE, BEFORE, KNOWN, FRESH, COUNT, FAR) = range(6)
 STATE = 6  # numbers that are remembered: KNOWN says whether an inverse is, FRESH whether it is that at this X
@@ -176,15 +176,20 @@ def _advance(of, value, state, inverse, room):
 def _invert_slope(of, value, inverse):
     """The inverse [1, n, n] of the derivative of the residual of X in X."""
     n, (steps, rows, _) = inverse.shape[1], of.own.shape
+    matrix, within = inverse[0], np.empty((rows, n), value.dtype)
     for s in range(steps):
-        for i in range(rows):
+        for k in range(rows):
             for j in range(n):
-                inverse[0, s * rows + i, j] = 1.0 if s * rows + i == j else 0.0
+                within[k, j] = value[of.within[s, k, j]]
+        for i in range(rows):
+            row = matrix[s * rows + i]
+            row[:] = 0.0
+            row[s * rows + i] = 1.0
             for k in range(rows):
                 slope = value[of.own[s, i, k]]
                 for j in range(n):
-                    inverse[0, s * rows + i, j] -= slope * value[of.within[s, k, j]]
-    invert(inverse, 0, np.int64(n))
+                    row[j] -= slope * within[k, j]
+    invert_large(matrix)
 
 
 @inner

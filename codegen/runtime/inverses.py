@@ -8,7 +8,7 @@ import numpy as np
 
 from codegen.runtime.compiling import inner, making_entry
 
-_PANEL = 8  # columns that are eliminated together: all further ones are read and written once for these
+PANEL = 8  # columns that are eliminated together: all further ones are read and written once for these
 
 
 @inner
@@ -55,7 +55,7 @@ def _eliminate(matrix, order, panel, first):
 @inner
 def _apply(matrix, panel, rows, first):
     """The old rows of a panel, by what stands in it, into all rows of the matrix."""
-    n, last = matrix.shape[0], min(first + _PANEL, matrix.shape[0])
+    n, last = matrix.shape[0], min(first + PANEL, matrix.shape[0])
     for i in range(n):
         row, p = matrix[i], panel[i]
         kept = 0.0 if first <= i < last else 1.0
@@ -75,14 +75,15 @@ def invert_large(matrix):
     Source: Gauss and Jordan's elimination, a panel of columns at a time.
     """
     n = matrix.shape[0]
-    order, panel, rows = np.arange(n), np.empty((n, _PANEL)), np.empty((_PANEL, n))
-    for first in range(0, n, _PANEL):
-        width = min(_PANEL, n - first)
+    order = np.arange(n)
+    panel, rows = np.empty((n, PANEL), matrix.dtype), np.empty((PANEL, n), matrix.dtype)
+    for first in range(0, n, PANEL):
+        width = min(PANEL, n - first)
         for i in range(n):
-            for j in range(_PANEL):
+            for j in range(PANEL):
                 panel[i, j] = matrix[i, first + j] if j < width else 0.0
         _eliminate(matrix, order, panel, first)
-        for j in range(_PANEL):
+        for j in range(PANEL):
             for i in range(n):
                 rows[j, i] = matrix[first + j, i] if j < width else 0.0
         _apply(matrix, panel, rows, first)

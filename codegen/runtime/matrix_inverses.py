@@ -1,9 +1,10 @@
-"""Inverses of small matrices within a stage of contractions: many of one size, one after the other or together."""
+"""Inverses of matrices within a stage of contractions: many of one size, one after the other or together."""
 
 import numpy as np
 
 from codegen.runtime.compiling import kept
 from codegen.runtime.contractions import ALONG, MAKING
+from codegen.runtime.inverses import PANEL, invert_large
 from codegen.runtime.unknowns import invert
 
 _TOGETHER, _STEEP = 8, 4.0  # matrices that are inverted together, at least; what may lie below a pivot, over it
@@ -85,7 +86,10 @@ def invert_row(r, value):
                 for a in range(size):
                     for b in range(size):
                         matrix[0, a, b] = value[y + a * r[23] + b * r[26]]
-                invert(matrix, 0, np.int64(size))
+                if size > PANEL:
+                    invert_large(matrix[0])
+                else:
+                    invert(matrix, 0, np.int64(size))
                 for a in range(size):
                     for b in range(size):
                         value[x + a * r[22] + b * r[25]] = matrix[0, a, b]

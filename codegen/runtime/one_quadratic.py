@@ -16,6 +16,13 @@ def one_piece(law, rule, y):
     return at(piece_of(law, find_cell(law, y)[0], y, rule.parameters, 1.0), 0.0)
 
 
+@inner
+def _factors(V, curvature):
+    """What makes slopes those at the prox; h; and where V is large one over the curvature, else zero."""
+    over = 1.0 / (1.0 + V * curvature)
+    return over, curvature * over, 1.0 / curvature if V * curvature > 1.0 else 0.0
+
+
 @making_inner
 def points_of_one(law, rule, labels, fields, out):
     """See ``points`` of label_points; of what moves with the law of the output only g is felt.
@@ -34,6 +41,7 @@ def points_of_one(law, rule, labels, fields, out):
             variance += fields.slope[d, node] * carried[d]
         for a in range(rows):
             sums[a] = 0.0
+        over, h, inverse = _factors(V, curvature)
         for j in range(labels.weight.shape[1]):
             w, y = labels.weight[node, j], labels.label[node, j]
             if w == 0.0:
@@ -46,13 +54,14 @@ def points_of_one(law, rule, labels, fields, out):
             of = sign if law.residual or law.margin else y
             if of != known:
                 (value, first, curvature), known = one_piece(law, rule, of), of
-            slope, stretch = first + curvature * omega, 1.0 + V * curvature
-            if V * curvature > 1.0:  # the prox is close to the root of the slope: a step from omega would cancel
-                prox = omega - slope / curvature + slope / (curvature * stretch)
+                over, h, inverse = _factors(V, curvature)
+            slope = first + curvature * omega
+            if inverse > 0.0:  # the prox is close to the root of the slope: a step from omega would cancel
+                prox = omega - slope * inverse + slope * inverse * over
             else:
-                prox = omega - V * slope / stretch
+                prox = omega - V * slope * over
             loss = value + prox * (first + 0.5 * curvature * prox)
-            slope, h = slope / stretch, curvature / stretch
+            slope *= over
             g, rise = -sign * slope, 0.5 * h * variance
             square = slope * slope + h * h * variance
             sums[0] += w * (loss + 0.5 * V * slope * slope + rise)
@@ -71,6 +80,6 @@ def points_of_one(law, rule, labels, fields, out):
                 for e in range(d, directions):
                     sums[pair] += (t * labels.t[node, j, e] + w * labels.rest[d, e]) * h
                     pair += 1
-            sums[pair] += w * (loss + rise / stretch)
+            sums[pair] += w * (loss + rise * over)
         for a in range(rows):
             out[a, node] = sums[a]

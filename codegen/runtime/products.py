@@ -11,8 +11,7 @@ from codegen.runtime.inverses import invert_large
 
 LARGE = 1 << 20  # products of numbers
 _THIN = 4  # of a matrix: loops are as fast
-LARGE_MATRIX = 32  # rows of a matrix to invert
-_OF_LIBRARIES = 512  # from here on they are as fast
+LARGE_MATRIX = 512  # rows of a matrix to invert: from here on libraries are as fast
 
 
 class Product:
@@ -61,7 +60,7 @@ class Product:
 def inverted(matrix):
     """The inverse of matrices [..., n, n]; nan where there is none."""
     n = matrix.shape[-1]
-    if matrix.dtype.kind == "c" or n > _OF_LIBRARIES:
+    if matrix.dtype.kind == "c" or n >= LARGE_MATRIX:
         try:
             return np.linalg.inv(matrix)
         except np.linalg.LinAlgError:

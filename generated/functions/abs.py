@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature a6401294daf85c4f, runtime 606a193fd8555ced.
+Generated; do not edit. Signature 2595f5b7afc18721, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "a6401294daf85c4f922d30bcdf8d965a8a119a941ebb919cc0d1c8b6834451c3"
+SIGNATURE = "2595f5b7afc18721ba0685535ea21cba04f4cdb560188f90da09a45e9ea8d17c"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 035b0df5abca38fb, runtime 606a193fd8555ced.
+Generated; do not edit. Signature 5d86416ce173ebd1, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "035b0df5abca38fbd060aaf99d1b4d4c47ec949cbf0a2fe4d0c357f4266315c6"
+SIGNATURE = "5d86416ce173ebd126cf33f78ab4b68a80cd909d8b135e03896b0eefa545ec2a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature bf1bfb5d6005c419, runtime 606a193fd8555ced.
+Generated; do not edit. Signature 68b0761ae27406ea, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "bf1bfb5d6005c41928fcc62874b3e9bde1d3e7d9e01fd67c709d8ebf4a558b3e"
+SIGNATURE = "68b0761ae27406ea4f4e59d4a32fec7065a6b820a597605a2a9cc03583c529bb"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

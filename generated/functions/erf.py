@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 346268f162f5632a, runtime 606a193fd8555ced.
+Generated; do not edit. Signature 2993901750b281db, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "346268f162f5632a3d1981322a50ef3ad6ab679a58b2b86aa65f24f6a351e133"
+SIGNATURE = "2993901750b281dbb6bc198bd7d3c6588afe3fc656c89983290fbb3da83d08c8"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

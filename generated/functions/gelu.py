@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature bb511fb6b5014d13, runtime 606a193fd8555ced.
+Generated; do not edit. Signature 837f4a40950681b9, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "bb511fb6b5014d1385dd15e9ff987ad19b155770e1e5191feb1dafa2702799b5"
+SIGNATURE = "837f4a40950681b999355b1bca3d3b77ca2ad2d777392272d485d5336f59e718"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

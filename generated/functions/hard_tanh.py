@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature ec556ab29a740021, runtime 606a193fd8555ced.
+Generated; do not edit. Signature 28f3e76b3dcf11fc, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "ec556ab29a74002159090e89f9b34ad226c69fbc2d75b595fa15f0d876122753"
+SIGNATURE = "28f3e76b3dcf11fcd1e12e974334bf71cedaa278b71989830407c9f944ec7ffb"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 51d632291dbd8324, runtime 606a193fd8555ced.
+Generated; do not edit. Signature 188c0e3f139fbd73, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "51d632291dbd8324a67504a1b9da81df5a4478c9151cc9f6ff78482c5a69934a"
+SIGNATURE = "188c0e3f139fbd7305e9ca660a1fe2e6c939a023b0e29c08406e5731509c09e2"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

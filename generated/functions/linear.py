@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 29e8b6176d464625, runtime 606a193fd8555ced.
+Generated; do not edit. Signature a4105df7344c8fda, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "29e8b6176d4646254e05a6759a44ece33ce7c29ccf7306803880f3ba2075189e"
+SIGNATURE = "a4105df7344c8fdad1795e1cbd18c53ca628514b41f92a27cbc80ecfe9790052"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 5269f5ebc31ddebb, runtime 606a193fd8555ced.
+Generated; do not edit. Signature f8f592ca40099a7a, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "5269f5ebc31ddebbf2ca7518e3c62a266e734665bd48d0d6ca12917a7d06b93f"
+SIGNATURE = "f8f592ca40099a7a4c72afe32fcaa23c1d6e2cf6b165a117efbcf4745d2e56f0"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature dbf3417506919d13, runtime 606a193fd8555ced.
+Generated; do not edit. Signature 513bad97fb234f56, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "dbf3417506919d13cfcaa9164bc600bc21a7ff2b03332b8986dc62ac82b0b8ab"
+SIGNATURE = "513bad97fb234f561b36ce150823c0507002d29ace5889cf95b5f33973d667f8"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

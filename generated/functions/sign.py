@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature dbd2974f5fbf58b4, runtime 606a193fd8555ced.
+Generated; do not edit. Signature bc8ceb45c6d6d76a, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "dbd2974f5fbf58b4cc03c851983ad7adc1aec15d89c3031cd72c4fadc02b0b3c"
+SIGNATURE = "bc8ceb45c6d6d76ac95944d78a6013981c4e8c1feeb70503fa9b8ac4511dadd2"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

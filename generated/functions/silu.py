@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature a82f1810b56b3da3, runtime 606a193fd8555ced.
+Generated; do not edit. Signature f564f8b8997ada49, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "a82f1810b56b3da352002513a984735b3c9cd9d72d7e9eff9ff68feb9100d6b1"
+SIGNATURE = "f564f8b8997ada497098f2ad9c71313e2f7ba59bb97b1ee5f224ca5e52dcacca"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

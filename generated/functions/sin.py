@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 172cfa0792cef3a6, runtime 606a193fd8555ced.
+Generated; do not edit. Signature 018a9c5d0a6d0a76, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "172cfa0792cef3a6c39c4b4efcd2c5ebc453b2b9a3ba4e9162325518576997b9"
+SIGNATURE = "018a9c5d0a6d0a76eddcb4522e3d780c75fc16e9b18579bda066655ea64f03ba"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 14eebff7cdefd6f6, runtime 606a193fd8555ced.
+Generated; do not edit. Signature 165ec88ad4e6749f, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "14eebff7cdefd6f679b89489de4ffe355666ed4b904ae4a5d32c83c56a44b3d8"
+SIGNATURE = "165ec88ad4e6749f54e3925c7fbd95de78244a583d46fcd421517973c7de2954"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

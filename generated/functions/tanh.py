@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature b77924e47674cddc, runtime 606a193fd8555ced.
+Generated; do not edit. Signature bc57a0c32c1d808c, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "b77924e47674cddcc8837a893f27b44aa464231c001612c5ed0ef8497d27b429"
+SIGNATURE = "bc57a0c32c1d808c854ac8812731dc4955c43f70782eb6f6a278e3c02893b47b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

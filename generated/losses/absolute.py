@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 5636a4f20e983dd3, runtime 606a193fd8555ced.
+Generated; do not edit. Signature da1af064a79c996a, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "5636a4f20e983dd390ee2861a6826745fc6467e4b3f4ef76e43c2203a50a18e4"
+SIGNATURE = "da1af064a79c996ad66675017cb8f044826fcbf126737b40cee48f14fb69b890"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

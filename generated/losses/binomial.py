@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 8360c742404a60de, runtime 606a193fd8555ced.
+Generated; do not edit. Signature 30b84144ec7aa039, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "8360c742404a60de2f882e737d82868cac6f0f8d29418015304a1c852820b626"
+SIGNATURE = "30b84144ec7aa039e9fcd55526f35c86b2898af8eb250b41b877b84c93feb52a"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 26765303c6167a45, runtime 606a193fd8555ced.
+Generated; do not edit. Signature 89bfd79c4de1bbf5, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "26765303c6167a4522fb2ac07f2d212f05a7e2853eb55f73f6d742cf7ad72229"
+SIGNATURE = "89bfd79c4de1bbf52b6935c9d322c8d7d0ed29634b5ac4af1a1c049109676fd7"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature eb3ada61e916f0dd, runtime 606a193fd8555ced.
+Generated; do not edit. Signature 649a195e158b78a2, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "eb3ada61e916f0ddc66a7808fd67996195da644235f67524b568d8bb8e8108a4"
+SIGNATURE = "649a195e158b78a238236bf3a6e6b44ceef235dc64bc626403436a3c9abea91a"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

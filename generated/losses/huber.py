@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature f95287e5cd23ec54, runtime 606a193fd8555ced.
+Generated; do not edit. Signature bc4f8b120c36730c, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "f95287e5cd23ec5463c68a824a7063bb9e7e3165aaf96712224593194e81577e"
+SIGNATURE = "bc4f8b120c36730ca185f4d016326dc7e991002aae81c5fa7d260a5f2b0f954d"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 0c6447ae73efe672, runtime 606a193fd8555ced.
+Generated; do not edit. Signature 4e1fa70cde0201aa, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "0c6447ae73efe6724d87a6eed3619d3bce0f1b22f01f3b8a4740814522b60f01"
+SIGNATURE = "4e1fa70cde0201aa9c4417a46b16604f42446f375961e0e059faad2097a594fc"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 8f4a74622054efc2, runtime 606a193fd8555ced.
+Generated; do not edit. Signature 20db786763c188df, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "8f4a74622054efc2c65d997e9d13593ce7da2f9842790eedb1a0bb95b53a6f7f"
+SIGNATURE = "20db786763c188df95d3c681575ce086064d65da1a2e5a425f9ec6f597c925e5"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

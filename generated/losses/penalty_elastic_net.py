@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature e00ba8ac8874ec62, runtime 606a193fd8555ced.
+Generated; do not edit. Signature 9fb9e785a2517bc8, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "e00ba8ac8874ec626440c5fe450de75db8464ebf13af0810889270a0a982a1bb"
+SIGNATURE = "9fb9e785a2517bc8ab2052f32ffd9f037316446c767bf24e7e9e2c9cab7efbaf"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 462a27cea1c5e441, runtime 606a193fd8555ced.
+Generated; do not edit. Signature 6b93be54123b700b, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "462a27cea1c5e441b61a65e8b97aa004a5f9ed84da8ccc407cc0257148bd0ddb"
+SIGNATURE = "6b93be54123b700b8c80bc47cba8df2cf19c121479e59029d835637babe1fc76"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 9e969bbe2ce026fe, runtime 606a193fd8555ced.
+Generated; do not edit. Signature 58865bdc4bf9611e, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "9e969bbe2ce026fe2e8300d67b46e1c0962f50f0fb7e10aa426567497480bcf4"
+SIGNATURE = "58865bdc4bf9611e6de01a8291e3fe9c2b9d95b71c9ef765e24b2b6236e68bef"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

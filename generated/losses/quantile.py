@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 83f3a69a22d371f6, runtime 606a193fd8555ced.
+Generated; do not edit. Signature b6f0fea489cabccd, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "83f3a69a22d371f6cf10afeaa0f4e575cdbe3cf8d27ee36d9e8ac710af77dad2"
+SIGNATURE = "b6f0fea489cabccd31b2ac7af18e6a44364f682eab76625a922cf59b72b6dec5"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

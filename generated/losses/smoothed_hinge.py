@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 6c3e177fcda98df6, runtime 606a193fd8555ced.
+Generated; do not edit. Signature f2094f77e85090f9, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "6c3e177fcda98df616e5fec21b58e5a66ae62db684c090dc7adf04eb304d3cea"
+SIGNATURE = "f2094f77e85090f9a8fc58cb48817ed37e603647bd7ef1b27ed854272fa3435d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature f94da3972c81cd34, runtime 606a193fd8555ced.
+Generated; do not edit. Signature dbf597ecc1ce1547, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "f94da3972c81cd347e74d9e148426bdcd3f2a75e44fc5af42d8618036dfce486"
+SIGNATURE = "dbf597ecc1ce1547240be350c8b511e40532bd325b92dbd6800629b79def0ec4"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

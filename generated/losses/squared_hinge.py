@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 45a25a88f1d50e8b, runtime 606a193fd8555ced.
+Generated; do not edit. Signature 84af91b065891b36, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "45a25a88f1d50e8beb43ae4ffc657bdd1ff265ce84bc541bc6218af6ab8b5ee1"
+SIGNATURE = "84af91b065891b36a7e75b9ca26b79e15684beeaa73cad689e8ba423b4830e0c"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

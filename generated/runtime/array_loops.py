@@ -3,7 +3,7 @@
 A step says what it does in a row of numbers, its operands in rows of theirs: see ``run_steps``.
 
 Written by hand, in codegen/runtime/array_loops.py.
-Generated; do not edit. Signature c93a4a02258ac34d, runtime 606a193fd8555ced.
+Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
@@ -177,4 +177,4 @@ def run_steps(steps, operands, factors, both, missed):
             missed[equation, 0], missed[equation, 1] = largest, scale
             equation += 1
 
-SIGNATURE = "c93a4a02258ac34d26b6bec8b37377b03c85752f9f4e9f0388fbe26d72ab8d49"
+SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"

@@ -4,7 +4,7 @@ Every decision is taken here, whoever evaluates: ``follow`` does where all contr
 what else is read lie among the numbers of equations, ``value``, from the places that ``Followed`` tells.
 
 Written by hand, in codegen/runtime/inner_newton.py.
-Generated; do not edit. Signature c93a4a02258ac34d, runtime 606a193fd8555ced.
+Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
@@ -17,8 +17,8 @@ import numpy as np
 from generated.runtime.compiling import entry, inner, kept, making_entry, making_inner
 from generated.runtime.contractions import ALONG
 from generated.runtime.evaluation import run
+from generated.runtime.inverses import invert_large
 from generated.runtime.products import LARGE_MATRIX
-from generated.runtime.unknowns import invert
 
 (PHASE, BEFORE, KNOWN, FRESH, COUNT, FAR) = range(6)
 STATE = 6  # numbers that are remembered: KNOWN says whether an inverse is, FRESH whether it is that at this X
@@ -182,15 +182,20 @@ def _advance(of, value, state, inverse, room):
 def _invert_slope(of, value, inverse):
     """The inverse [1, n, n] of the derivative of the residual of X in X."""
     n, (steps, rows, _) = inverse.shape[1], of.own.shape
+    matrix, within = inverse[0], np.empty((rows, n), value.dtype)
     for s in range(steps):
-        for i in range(rows):
+        for k in range(rows):
             for j in range(n):
-                inverse[0, s * rows + i, j] = 1.0 if s * rows + i == j else 0.0
+                within[k, j] = value[of.within[s, k, j]]
+        for i in range(rows):
+            row = matrix[s * rows + i]
+            row[:] = 0.0
+            row[s * rows + i] = 1.0
             for k in range(rows):
                 slope = value[of.own[s, i, k]]
                 for j in range(n):
-                    inverse[0, s * rows + i, j] -= slope * value[of.within[s, k, j]]
-    invert(inverse, 0, np.int64(n))
+                    row[j] -= slope * within[k, j]
+    invert_large(matrix)
 
 
 @inner
@@ -291,4 +296,4 @@ def finish(of, value, state, inverse, room):
     _carry(of, value, state, inverse, room)
     run(of.from_adjoint, value)
 
-SIGNATURE = "c93a4a02258ac34d26b6bec8b37377b03c85752f9f4e9f0388fbe26d72ab8d49"
+SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"

@@ -4,7 +4,7 @@ Linear algebra libraries hand matrices of a hundred rows to several threads, whi
 programs run: that may take a thousand times as long as the inverse.
 
 Written by hand, in codegen/runtime/inverses.py.
-Generated; do not edit. Signature c93a4a02258ac34d, runtime 606a193fd8555ced.
+Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from generated.runtime.compiling import inner, making_entry
 
-_PANEL = 8  # columns that are eliminated together: all further ones are read and written once for these
+PANEL = 8  # columns that are eliminated together: all further ones are read and written once for these
 
 
 @inner
@@ -61,7 +61,7 @@ def _eliminate(matrix, order, panel, first):
 @inner
 def _apply(matrix, panel, rows, first):
     """The old rows of a panel, by what stands in it, into all rows of the matrix."""
-    n, last = matrix.shape[0], min(first + _PANEL, matrix.shape[0])
+    n, last = matrix.shape[0], min(first + PANEL, matrix.shape[0])
     for i in range(n):
         row, p = matrix[i], panel[i]
         kept = 0.0 if first <= i < last else 1.0
@@ -81,14 +81,15 @@ def invert_large(matrix):
     Source: Gauss and Jordan's elimination, a panel of columns at a time.
     """
     n = matrix.shape[0]
-    order, panel, rows = np.arange(n), np.empty((n, _PANEL)), np.empty((_PANEL, n))
-    for first in range(0, n, _PANEL):
-        width = min(_PANEL, n - first)
+    order = np.arange(n)
+    panel, rows = np.empty((n, PANEL), matrix.dtype), np.empty((PANEL, n), matrix.dtype)
+    for first in range(0, n, PANEL):
+        width = min(PANEL, n - first)
         for i in range(n):
-            for j in range(_PANEL):
+            for j in range(PANEL):
                 panel[i, j] = matrix[i, first + j] if j < width else 0.0
         _eliminate(matrix, order, panel, first)
-        for j in range(_PANEL):
+        for j in range(PANEL):
             for i in range(n):
                 rows[j, i] = matrix[first + j, i] if j < width else 0.0
         _apply(matrix, panel, rows, first)
@@ -101,4 +102,4 @@ def invert_large(matrix):
                 matrix[i, other] = entry
             order[k], order[other] = order[other], order[k]
 
-SIGNATURE = "c93a4a02258ac34d26b6bec8b37377b03c85752f9f4e9f0388fbe26d72ab8d49"
+SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"

@@ -1,7 +1,7 @@
 """Averages over the output about centres of one spread, by nodes of the output that they share or in closed form.
 
 Written by hand, in codegen/runtime/label_sums.py.
-Generated; do not edit. Signature c93a4a02258ac34d, runtime 606a193fd8555ced.
+Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
@@ -137,4 +137,4 @@ def fill_averages(law, rule, alike, places, order, room, rows):
         first = last
     return True
 
-SIGNATURE = "c93a4a02258ac34d26b6bec8b37377b03c85752f9f4e9f0388fbe26d72ab8d49"
+SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"

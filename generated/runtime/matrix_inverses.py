@@ -1,7 +1,7 @@
-"""Inverses of small matrices within a stage of contractions: many of one size, one after the other or together.
+"""Inverses of matrices within a stage of contractions: many of one size, one after the other or together.
 
 Written by hand, in codegen/runtime/matrix_inverses.py.
-Generated; do not edit. Signature c93a4a02258ac34d, runtime 606a193fd8555ced.
+Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from generated.runtime.compiling import kept
 from generated.runtime.contractions import ALONG, MAKING
+from generated.runtime.inverses import PANEL, invert_large
 from generated.runtime.unknowns import invert
 
 _TOGETHER, _STEEP = 8, 4.0  # matrices that are inverted together, at least; what may lie below a pivot, over it
@@ -92,9 +93,12 @@ def invert_row(r, value):
                 for a in range(size):
                     for b in range(size):
                         matrix[0, a, b] = value[y + a * r[23] + b * r[26]]
-                invert(matrix, 0, np.int64(size))
+                if size > PANEL:
+                    invert_large(matrix[0])
+                else:
+                    invert(matrix, 0, np.int64(size))
                 for a in range(size):
                     for b in range(size):
                         value[x + a * r[22] + b * r[25]] = matrix[0, a, b]
 
-SIGNATURE = "c93a4a02258ac34d26b6bec8b37377b03c85752f9f4e9f0388fbe26d72ab8d49"
+SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"

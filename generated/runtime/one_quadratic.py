@@ -2,7 +2,7 @@
 in the output, and h constant.
 
 Written by hand, in codegen/runtime/one_quadratic.py.
-Generated; do not edit. Signature c93a4a02258ac34d, runtime 606a193fd8555ced.
+Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
@@ -20,6 +20,13 @@ from generated.runtime.prox import at, find_cell, piece_of
 def one_piece(law, rule, y):
     """Value, slope and curvature at zero."""
     return at(piece_of(law, find_cell(law, y)[0], y, rule.parameters, 1.0), 0.0)
+
+
+@inner
+def _factors(V, curvature):
+    """What makes slopes those at the prox; h; and where V is large one over the curvature, else zero."""
+    over = 1.0 / (1.0 + V * curvature)
+    return over, curvature * over, 1.0 / curvature if V * curvature > 1.0 else 0.0
 
 
 @making_inner
@@ -40,6 +47,7 @@ def points_of_one(law, rule, labels, fields, out):
             variance += fields.slope[d, node] * carried[d]
         for a in range(rows):
             sums[a] = 0.0
+        over, h, inverse = _factors(V, curvature)
         for j in range(labels.weight.shape[1]):
             w, y = labels.weight[node, j], labels.label[node, j]
             if w == 0.0:
@@ -52,13 +60,14 @@ def points_of_one(law, rule, labels, fields, out):
             of = sign if law.residual or law.margin else y
             if of != known:
                 (value, first, curvature), known = one_piece(law, rule, of), of
-            slope, stretch = first + curvature * omega, 1.0 + V * curvature
-            if V * curvature > 1.0:  # the prox is close to the root of the slope: a step from omega would cancel
-                prox = omega - slope / curvature + slope / (curvature * stretch)
+                over, h, inverse = _factors(V, curvature)
+            slope = first + curvature * omega
+            if inverse > 0.0:  # the prox is close to the root of the slope: a step from omega would cancel
+                prox = omega - slope * inverse + slope * inverse * over
             else:
-                prox = omega - V * slope / stretch
+                prox = omega - V * slope * over
             loss = value + prox * (first + 0.5 * curvature * prox)
-            slope, h = slope / stretch, curvature / stretch
+            slope *= over
             g, rise = -sign * slope, 0.5 * h * variance
             square = slope * slope + h * h * variance
             sums[0] += w * (loss + 0.5 * V * slope * slope + rise)
@@ -77,8 +86,8 @@ def points_of_one(law, rule, labels, fields, out):
                 for e in range(d, directions):
                     sums[pair] += (t * labels.t[node, j, e] + w * labels.rest[d, e]) * h
                     pair += 1
-            sums[pair] += w * (loss + rise / stretch)
+            sums[pair] += w * (loss + rise * over)
         for a in range(rows):
             out[a, node] = sums[a]
 
-SIGNATURE = "c93a4a02258ac34d26b6bec8b37377b03c85752f9f4e9f0388fbe26d72ab8d49"
+SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"

@@ -1,7 +1,7 @@
 """Steps of the trapezoid over l = prox(omega) of a smooth loss: even ones, or such that grow away from its knee.
 
 Written by hand, in codegen/runtime/output_steps.py.
-Generated; do not edit. Signature c93a4a02258ac34d, runtime 606a193fd8555ced.
+Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
@@ -113,4 +113,4 @@ def fill_growing(steps, ends, places, weights):
         places[i] = steps.knee + half * (up - down)
         weights[i] = step * half * (up + down)
 
-SIGNATURE = "c93a4a02258ac34d26b6bec8b37377b03c85752f9f4e9f0388fbe26d72ab8d49"
+SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"

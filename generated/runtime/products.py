@@ -3,7 +3,7 @@
 What is small is faster in compiled loops, which know no call and no copy.
 
 Written by hand, in codegen/runtime/products.py.
-Generated; do not edit. Signature c93a4a02258ac34d, runtime 606a193fd8555ced.
+Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
@@ -17,8 +17,7 @@ from generated.runtime.inverses import invert_large
 
 LARGE = 1 << 20  # products of numbers
 _THIN = 4  # of a matrix: loops are as fast
-LARGE_MATRIX = 32  # rows of a matrix to invert
-_OF_LIBRARIES = 512  # from here on they are as fast
+LARGE_MATRIX = 512  # rows of a matrix to invert: from here on libraries are as fast
 
 
 class Product:
@@ -67,7 +66,7 @@ class Product:
 def inverted(matrix):
     """The inverse of matrices [..., n, n]; nan where there is none."""
     n = matrix.shape[-1]
-    if matrix.dtype.kind == "c" or n > _OF_LIBRARIES:
+    if matrix.dtype.kind == "c" or n >= LARGE_MATRIX:
         try:
             return np.linalg.inv(matrix)
         except np.linalg.LinAlgError:
@@ -79,4 +78,4 @@ def inverted(matrix):
             each[...] = np.nan
     return found
 
-SIGNATURE = "c93a4a02258ac34d26b6bec8b37377b03c85752f9f4e9f0388fbe26d72ab8d49"
+SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"

@@ -5,7 +5,7 @@ array. So the instructions of a tile are written here, eight numbers at a time. 
 beyond the end of its row, and written back there as it was: behind the last number of an array ``WIDTH`` more must lie.
 
 Written by hand, in codegen/runtime/tiles.py.
-Generated; do not edit. Signature c93a4a02258ac34d, runtime 606a193fd8555ced.
+Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
@@ -217,4 +217,4 @@ def add_sums(value, x, xi, y, z, zi, rows, length, sign):
         _one_sum(value, x, xi, y, z, zi, whole, last, sign)
         x, z = x + xi, z + zi
 
-SIGNATURE = "c93a4a02258ac34d26b6bec8b37377b03c85752f9f4e9f0388fbe26d72ab8d49"
+SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"

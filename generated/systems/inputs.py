@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 8bad8e8e7f352b1b.
+Generated; do not edit. Signature c24ac6d9638c96ae.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "8bad8e8e7f352b1be6ac740d7a536574596ea7a08e33213eebffe97c802f2d46"
+SIGNATURE = "c24ac6d9638c96aec7880532b66cfe73c3b7f926f953ba5785448f45ad9055d0"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature a2c366a833f880b5.
+in X). Generated; do not edit. Signature c2bc16340a9b9a5e.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "a2c366a833f880b571b8732f0c9a9e0b35f3f4bdbcb67afc9ddc7f16808fdc18"
+SIGNATURE = "c2bc16340a9b9a5effc93be5e934619133af4ea0f29ca699b9ab4091c46bdfe4"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

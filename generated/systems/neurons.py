@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 5cc3b1567f541530.
+Generated; do not edit. Signature 97dd741b430305b2.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "5cc3b1567f5415305361f11aea139c7d5394fdf6faf81fcb7cd44f206853d99d"
+SIGNATURE = "97dd741b430305b2472a7ec2ca063002897c296344610d449a54f5654da5423f"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature b541b1c2fa3697a1, runtime 606a193fd8555ced.
+Generated; do not edit. Signature f57db0e1a341048c, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "b541b1c2fa3697a11e05335d85d3da1d7f955d80f6a503c4acd7e1c3bf19a16e"
+SIGNATURE = "f57db0e1a341048ce9109b87e91e0dee656ef3b84cece3df4bb284f31f9d1961"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 76906db8d6ab3788, runtime 606a193fd8555ced.
+Generated; do not edit. Signature cfd5609d73b42b87, runtime aa9730e070df2d9f.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "76906db8d6ab3788287c9dabd7cc289d3fe86b4baeff1c61dd620e6565ba882d"
+SIGNATURE = "cfd5609d73b42b87f9231383477a6616b497aef3e246e54a390bb13440090f3e"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

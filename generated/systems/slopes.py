@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 2384a3bff86dbc26.
+Generated; do not edit. Signature 6a48dfe4914e1305.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "2384a3bff86dbc265faa284f15b83dd0fdd0a94ddaddb20f57ec23395449de8b"
+SIGNATURE = "6a48dfe4914e130577338502cf5829d86663deaa82364d3fa087c2d989d01da6"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

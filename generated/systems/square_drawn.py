@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 710dcc4caf89e35b.
+in X). Generated; do not edit. Signature 264a890ae2fde6a5.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "710dcc4caf89e35b1ea2321690a820cb7bf5c565bba6314a4bd4cf9083a6a288"
+SIGNATURE = "264a890ae2fde6a574cbdb4381915e7901704941ae91e939589b9cd54bce44bf"
 
 
 # rows of node, then those of the blocks

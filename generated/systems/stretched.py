@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 228cb5dc43abc5ce.
+Generated; do not edit. Signature 0dc68286120bb84e.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "228cb5dc43abc5cef246b14af9b65b6ad6f00e3b9ca233d058779a84724e4548"
+SIGNATURE = "0dc68286120bb84e5f93466b3ca497093b83ef79a92a2bd2d1306c6924e9a4d6"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')
