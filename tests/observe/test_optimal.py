@@ -26,7 +26,7 @@ from giantstep.spec.model import Target
 from giantstep.spec.target_channel import Channel
 
 
-def model(link: str, samples: float, loss: str = "square", **target: float) -> gs.Model:
+def model(link: str, samples: float, loss: str = "square", **target: object) -> gs.Model:
     """A model whose steps and fit have that many samples together."""
     return gs.Model.from_dict(
         {
@@ -140,6 +140,17 @@ def test_what_labels_tell_by_definition() -> None:
         noisy = [told(Target(link, noise=s), known, Fineness(labels=7)).information[0, 0] for s in (4e-4, 1e-4)]
         assert clean > noisy[1] > noisy[0]
         assert clean - noisy[1] < 0.6 * (clean - noisy[0]) < 0.05
+
+
+def test_signs_of_labels_that_a_channel_hides() -> None:
+    """Signs of z are wrong by the angle. What that may be off by was held against E f_*^2, which is 2e-5."""
+    found = gs.optimal(model("0.01*z", 2.0, "logistic", channel="logit"))
+    assert found.test_error is not None and found.mean_overlap is not None
+    won = math.asin(math.sqrt(found.mean_overlap)) / math.pi
+    assert found.error < 1e-8
+    assert found.test_error == pytest.approx(0.5 - won, abs=0.5 * found.error)
+    # a label of chances 1/2 +- z/400 tells E z^2/200^2 of z, and q is that of 2 samples, to first order
+    assert found.mean_overlap == pytest.approx(2.0 * 0.005**2, rel=1e-3)
 
 
 @pytest.mark.parametrize(

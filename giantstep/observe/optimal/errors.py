@@ -63,7 +63,7 @@ def errors_along(path: Path, by_sign: bool) -> Errors:
     """Those of a path."""
     target = path.sought.target
     first = _first(target, by_sign)
-    size = max(least_error(target, path.overlap(0.0), first, False), 1e-300)
+    size = max(least_error(target, path.overlap(0.0), first, by_sign), 1e-300)
     close = _CLOSE[by_two(target)] * size
     over_rest = by_pieces(target) and not by_sign and is_continuous(target.link)
 

@@ -199,13 +199,13 @@ def _optimal(model: Model, samples: float, by_sign: bool) -> Optimal:
 
 
 def _errors(path: Path, found: Evolution, by_sign: bool) -> tuple[tuple[float, float], float]:
-    """The errors of the best estimator and of message passing, and how far the first may be off, over E f_*^2."""
+    """The errors of the best estimator and of message passing, and how far the first may be off, over that of none."""
     errors = errors_along(path, by_sign)
     best, fast = (errors.at(place) for place in found.places)
-    return (best, fast), errors.off(found.places[0]) / max(_size(path.sought.target), 1e-300)
+    return (best, fast), errors.off(found.places[0]) / max(_size(path.sought.target, by_sign), 1e-300)
 
 
 @lru_cache(maxsize=64)
-def _size(target: Target) -> float:
-    """E f_*^2, as the error where nothing is known."""
-    return least_error(target, np.zeros((target.indices, target.indices)), Fineness(), by_sign=False)
+def _size(target: Target, by_sign: bool) -> float:
+    """The error where nothing is known: E f_*^2, or that of a sign."""
+    return least_error(target, np.zeros((target.indices, target.indices)), Fineness(), by_sign)
