@@ -5,15 +5,16 @@ Source: THEORY section 12. Derived in derive.further_step.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, fields
-from functools import lru_cache
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from derive.language.grammar import shorten
 from generated import further_step as derived
+from giantstep.law.alike_blocks import alike_after, rows_before
 from giantstep.law.directions import directions_of, mixing, rows_of
 from giantstep.law.gradient_step import moments_of_step
 from giantstep.law.label_growth import label_reach, spacing_of
@@ -30,6 +31,9 @@ from giantstep.quadrature.tensor import Shape, coordinates, tensor_table
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.matrix import MAX_RANK
 from giantstep.spec.model import Network, Step, Target
+
+if TYPE_CHECKING:
+    from giantstep.law.value_curves import RowsAfter
 
 Array = np.ndarray
 _TOLERANCE = 1e-11  # of loadings and variances, between two resolutions
@@ -57,9 +61,27 @@ class Gain:
         """Whether all of it are numbers."""
         return all(bool(np.isfinite(getattr(self, part.name)).all()) for part in fields(self))
 
+    def beyond(self, blocks: int) -> tuple[Array, Array, Array]:
+        """Of further rows than those of so many blocks: what they gain along all directions, drift and spread."""
+        gained = np.column_stack([self.pull, self.across, self.common])
+        return gained[blocks:], self.drift[blocks:], self.spread[blocks:]
+
+
+class Row(NamedTuple):
+    """Rows before a step: of neurons with a readout value, a share of all, which is zero where rows are only followed.
+
+    loadings [q], squared norm of the bulk, and the bias.
+    """
+
+    value: float
+    loadings: tuple[float, ...]
+    variance: float
+    offset: float
+    fraction: float = 0.0
+
 
 class _Table(NamedTuple):
-    """Nodes of kappa, as ``tensor_table`` has them, and of every block averages of its slopes there [K, 4, N]."""
+    """Nodes of kappa, as ``tensor_table`` has them, and of every row averages of its slopes there [K, 4, N]."""
 
     rows: Array
     slopes: Array
@@ -70,16 +92,28 @@ def state_after(network: Network, before: LayerState, step: Step, target: Target
 
     Raises NotConverged, and BadInput where the step leaves no finite rows.
     """
-    return Layer(network, before, target).state(gain_of_step(network, before, step, target, finer), step)
+    layer, gain = Layer(network, before, target), gain_of_step(network, before, step, target, finer)
+    if not (alike := alike_after(network, before, *layer.rows_after(gain))):
+        return layer.state(gain, step)
+    from giantstep.law.value_curves import curves_of, rows_along  # load mpmath, which most models need not
+
+    curves = curves_of(network, before, alike)
+    probes = tuple(Row(*probe) for curve in curves for probe in curve.probes_before())
+    found = gain_of_step(network, before, step, target, finer, probes)
+    moved = rows_along(curves, *found.beyond(len(before.loadings)))
+    return replace(layer, probes=probes).state(found, step, moved)
 
 
 @lru_cache(maxsize=256)
-def gain_of_step(network: Network, before: LayerState, step: Step, target: Target, finer: int = 0) -> Gain:
+def gain_of_step(
+    network: Network, before: LayerState, step: Step, target: Target, finer: int = 0, probes: tuple[Row, ...] = ()
+) -> Gain:
     """What one more step adds to the rows, at the resolution where it settles; ``finer``: the first one that is tried.
 
+    probes: rows that are followed beside those of the network, after these.
     Raises NotConverged, and BadInput where it is not finite, or the slope of the activation is not square integrable.
     """
-    layer = Layer(network, before, target)
+    layer = Layer(network, before, target, probes)
     for bias in set(layer.offsets):
         moments_of_step(network.activation, bias)
     previous: Gain | None = None
@@ -103,7 +137,7 @@ def before_steps(network: Network, target: Target) -> LayerState:
     """The first layer at initialisation: rows without a mean, in any direction that the target has no part along."""
     blocks = len(network.readout.values)
     one = (1.0,) * blocks
-    return LayerState(((0.0,),) * blocks, ((0.0,) * target.indices,), one, kept=one)
+    return LayerState(((0.0,),) * blocks, ((0.0,) * target.indices,), one, kept=one, alike=rows_before(network))
 
 
 def check_rank(network: Network, rank: int) -> None:
@@ -120,11 +154,23 @@ def check_rank(network: Network, rank: int) -> None:
 
 @dataclass(frozen=True)
 class Layer:
-    """A network before a step."""
+    """A network before a step; probes: rows that are followed beside its own."""
 
     network: Network
     before: LayerState
     target: Target
+    probes: tuple[Row, ...] = ()
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """All rows that are followed."""
+        readout, before = self.network.readout, self.before
+        parts = readout.values, before.loadings, before.bulk_variance, self.offsets, readout.fractions
+        return (*map(Row, *parts), *self.probes)
+
+    def each(self, name: str) -> Array:
+        """A number of all rows."""
+        return np.array([getattr(row, name) for row in self.rows])
 
     @property
     def terms(self) -> tuple[Term, ...]:
@@ -166,33 +212,31 @@ class Layer:
 
     def _with_slopes(self, rows: list[Array]) -> Iterator[_Table]:
         kappa = [coordinates(each, 1, self.before.rank) for each in rows]
-        shifts = np.array(self.before.loadings) @ np.concatenate(kappa).T + np.array(self.offsets)[:, None]
-        slopes = np.array([slope_averages(term, at) for term, at in zip(self.terms, shifts, strict=True)])
+        shifts = self.each("loadings") @ np.concatenate(kappa).T + self.each("offset")[:, None]
+        terms = [Term(self.network.activation, 1.0, 0.0, row.variance) for row in self.rows]
+        slopes = np.array([slope_averages(term, at) for term, at in zip(terms, shifts, strict=True)])
         ends = np.cumsum([len(each) for each in rows])[:-1]
         for each, of in zip(rows, np.split(slopes, ends, axis=2), strict=True):
             yield _Table(each, of)
 
     def gain(self, step: Step, table: _Table, level: int) -> Gain:
         """What the rows gain, by averages at a resolution."""
-        rows, network, readout = table.rows, self.network, self.network.readout
-        blocks, rank = len(readout.values), self.before.rank
-        label = self.label(rows, level)
-        variance, of_slopes = np.array(self.before.bulk_variance), table.slopes
-        mu0, mu1 = rows[:, 4 + rank :].T.reshape(3, blocks, -1)[:2]
+        rows, label, variance = table.rows, self.label(table.rows, level), self.each("variance")
+        mean, slope, curvature, square = table.slopes.swapaxes(0, 1)
         pull, across, noise, drift, spread = derived.gradient(
             rows[:, 1],
-            coordinates(rows, 1, rank).T,
+            coordinates(rows, 1, self.before.rank).T,
             label.mean,
             label.linear.T,
             label.square,
-            mu0,
-            mu1,
-            variance[:, None] * of_slopes[:, 2],
-            of_slopes[:, 3],
+            mean,
+            np.sqrt(variance)[:, None] * slope,
+            variance[:, None] * curvature,
+            square,
             variance,
-            np.array(readout.values),
-            np.array(readout.fractions),
-            step.learning_rate / network.width,
+            self.each("value"),
+            self.each("fraction"),
+            step.learning_rate / self.network.width,
             step.samples,
             self.target.noise,
             self.target.flips,
@@ -202,9 +246,16 @@ class Layer:
 
     def moved(self, gain: Gain) -> tuple[Array, Array]:
         """Loadings along the v_j and the theta_perp_i [K, q + m], and bulk variances [K], in isotropic inputs."""
-        before = np.array(self.before.loadings), np.array(self.before.bulk_variance)
+        before = self.each("loadings"), self.each("variance")
         loadings, variance = derived.after_step(*before, gain.pull, gain.drift, gain.spread)
         return np.column_stack([loadings, gain.across]), variance
+
+    def rows_after(self, gain: Gain) -> tuple[Array, Array]:
+        """Means of the rows along these and the common noise, and bulk variances, of the blocks of the network; those
+        of mirror images are images to the last bit.
+        """
+        (known, variance), images = self.moved(gain), images_of(self.network)
+        return images.rows(np.column_stack([known, gain.common])), images.numbers(variance)
 
     def agrees(self, one: Gain, other: Gain) -> bool:
         """Whether two resolutions do: each part of the rows relative to its own size, down to rounding of the rows.
@@ -218,31 +269,47 @@ class Layer:
         pairs = zip(*found, strict=True)
         return all(bool(np.all(np.abs(a - b) <= _TOLERANCE * np.abs(a).max() + rounding)) for a, b in pairs)
 
-    def state(self, gain: Gain, step: Step) -> LayerState:
-        """The rows after the step along as few orthonormal directions as there need be, in isotropic inputs."""
-        known, variance = self.moved(gain)
-        images = images_of(self.network)
-        gamma, vectors = np.array(self.before.overlaps), images.rows(np.column_stack([known, gain.common]))
+    def state(self, gain: Gain, step: Step, moved: Sequence[RowsAfter] = ()) -> LayerState:
+        """The rows after the step along as few orthonormal directions as there need be, in isotropic inputs; moved:
+        those of blocks that are alike, to many digits, of which differences tell the directions.
+        """
+        vectors, variances = self.rows_after(gain)
+        alone = np.setdiff1d(np.arange(len(vectors)), [b for each in moved for b in each.curve.blocks])
+        rows = np.concatenate([vectors[alone], *(each.differences() for each in moved)])
+        gamma = np.array(self.before.overlaps)
         unknown = np.zeros((gain.common.shape[1], gamma.shape[1]))
-        overlaps, blocks = np.concatenate([gamma, mixing(gamma).T, unknown]), len(vectors)
-        found = directions_of(rows_of(vectors), rows_of(overlaps), ROUNDING)
-        loadings, reduced = found.reduced()
-        check_rank(self.network, len(reduced))
-        own, turn = self._noise(gain, step, float(np.linalg.norm(vectors, 2)))
+        found = directions_of(rows_of(rows), rows_of(np.concatenate([gamma, mixing(gamma).T, unknown])), ROUNDING)
+        if moved and found.rank > MAX_RANK:  # there is no answer where they are read, and elsewhere they do not count
+            return self.state(gain, step)
+        check_rank(self.network, found.rank)
+        (_, overlaps), kept, images = found.reduced(), np.array(found.kept), images_of(self.network)
+        own, turn = self._noise(rows[:, sum(gamma.shape) :], float(np.linalg.norm(rows, 2)), step)
         before = self.before.places
         inside = np.concatenate([before, rest_of_target(before, gamma.shape[1])])
-        places = np.block([[inside, np.zeros((len(inside), len(own)))], [np.zeros((blocks, inside.shape[1])), turn]])
-        axes = np.array(found.kept).T @ places
-        loadings = rows_of(images.rows(np.array(loadings)))  # sums of products are rounded row by row
-        kept = (1.0 + gain.drift) ** 2 * np.array(self.before.kept or 1.0)
-        variances, left = (tuple(images.numbers(each).tolist()) for each in (variance, kept))
-        return LayerState(loadings, reduced, variances, rows_of(axes), rows_of(own), left)
+        places = np.block(
+            [[inside, np.zeros((len(inside), turn.shape[1]))], [np.zeros((len(turn), inside.shape[1])), turn]]
+        )
+        loadings = images.rows(vectors @ kept)  # sums of products are rounded row by row
+        told = tuple(each.along(kept) for each in moved)
+        for each in told:
+            numbers = np.array(each.rows, float)
+            loadings[list(each.blocks)], variances[list(each.blocks)] = numbers[:, :-1], numbers[:, -1]
+        remains = images.numbers((1.0 + gain.drift[: len(vectors)]) ** 2 * np.array(self.before.kept or 1.0))
+        return LayerState(
+            rows_of(loadings),
+            overlaps,
+            tuple(variances.tolist()),
+            rows_of(kept.T @ places),
+            () if moved else rows_of(own * self.each("value")[: len(vectors)]),
+            tuple(remains.tolist()),
+            None if self.before.alike is None else told,
+        )
 
-    def _noise(self, gain: Gain, step: Step, largest: float) -> tuple[Array, Array]:
-        """What a sample adds to the orthonormal directions of its batch's noise [r, K], and these directions in the
-        basis that the common noise is written in [K, r].
+    def _noise(self, common: Array, largest: float, step: Step) -> tuple[Array, Array]:
+        """What a sample adds to the orthonormal directions of its batch's noise, by the common noise [K, D] of rows and
+        over their readout values, [r, K]; and these directions in the basis that the noise is written in, [D, r].
         """
-        left, sizes, turn = np.linalg.svd(images_of(self.network).rows(gain.common))
-        kept = sizes > ROUNDING * largest
-        rates = step.learning_rate / self.network.width * np.array(self.network.readout.values) / step.samples
-        return (left[:, kept] / sizes[kept]).T * rates, turn[kept].T
+        left, sizes, turn = np.linalg.svd(common)
+        kept = np.flatnonzero(sizes > ROUNDING * largest)
+        rate = step.learning_rate / self.network.width / step.samples
+        return (left[:, kept] / sizes[kept]).T * rate, turn[kept].T

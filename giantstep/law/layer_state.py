@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -14,13 +15,28 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True)
+class AlikeRows:
+    """Blocks that hardly differ, and what tells them apart: rows [n][q + 1] of loadings and bulk variances to many
+    digits, as functions of the readout values [n] on one side, ``signs`` of the blocks beside that, that vary on the
+    scale ``width``.
+    """
+
+    blocks: tuple[int, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    values: tuple[float, ...]
+    signs: tuple[int, ...]
+    width: float
+
+
+@dataclass(frozen=True)
 class LayerState:
     """The rows after a step: loadings [K][q] of the blocks along orthonormal v_j, strength included, overlaps
     <v_j, theta_i> [q][m], and squared norms c [K] of the bulk. Signs of the v_j are those of ``directions_of``.
 
     axes [q][D]: the v_j by orthonormal directions, those of the target and then the noise of every batch; own [r][K]:
     what a sample adds to the r of its own batch, by its e E sigma' of every block. kept [K]: the square of what is left
-    of the rows before the first step, of which other batches would leave as much; nothing told: all of it.
+    of the rows before the first step, of which other batches would leave as much; nothing told: all of it. alike:
+    blocks that hardly differ; None where their differences are not told.
     """
 
     loadings: Rows
@@ -29,6 +45,7 @@ class LayerState:
     axes: Rows = field(default=(), repr=False)
     own: Rows = field(default=(), repr=False)
     kept: tuple[float, ...] = field(default=(), repr=False)
+    alike: tuple[AlikeRows, ...] | None = field(default=None, repr=False)
 
     @property
     def places(self) -> Array:

@@ -37,10 +37,34 @@ class Images(NamedTuple):
         return np.asarray(given[self.first])
 
 
+class Side(NamedTuple):
+    """A block as the image, on one side for all, that it is or is the mirror image of (sign -1)."""
+
+    value: float
+    offset: float
+    sign: int
+
+
+@lru_cache(maxsize=256)
+def sides_of(network: Network) -> tuple[Side, ...]:
+    """The blocks of a network on one side: values of an odd activation, biases of an even one are not negative."""
+    of_values = parity(parse(lookup(network.activation).expression))
+    found = []
+    for value, bias in _blocks(network):
+        leading = {None: 1.0, -1: value or bias, 1: bias}[of_values]
+        sign = -1 if leading < 0.0 else 1
+        found.append(Side(value * (sign if of_values == -1 else 1), bias * sign, sign))
+    return tuple(found)
+
+
+def _blocks(network: Network) -> list[tuple[float, float]]:
+    return list(zip(network.readout.values, network.readout.offsets(network.initial_bias), strict=True))
+
+
 @lru_cache(maxsize=256)
 def images_of(network: Network) -> Images:
     """The images among the blocks of a network."""
-    blocks = list(zip(network.readout.values, network.readout.offsets(network.initial_bias), strict=True))
+    blocks = _blocks(network)
     of_values = parity(parse(lookup(network.activation).expression))
     known: dict[tuple[float, float], tuple[int, float]] = {}
     for number, (value, bias) in enumerate(blocks):

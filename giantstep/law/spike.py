@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from generated import step as generated_step
+from giantstep.law.alike_blocks import alike_blocks
 from giantstep.law.directions import Directions, directions_of_spike, rows_of
-from giantstep.law.gradient_step import arguments_of, variance_after_step
+from giantstep.law.gradient_step import StepArguments, arguments_of, variance_after_step
 from giantstep.law.intermediate_steps import is_intermediate, refused
 from giantstep.law.known_indices import KnownIndices, known_indices
-from giantstep.law.layer_state import LayerState
+from giantstep.law.layer_state import AlikeRows, LayerState
 from giantstep.spec.errors import BadInput
 from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Model, Network, Step, Target
@@ -161,13 +162,14 @@ def without_law(model: Model) -> str | None:
 def _states(network: Network, steps: tuple[Step, ...], target: Target) -> tuple[LayerState, ...]:
     """The same in isotropic inputs."""
     found: list[LayerState] = []
-    values = network.readout.values
+    values, told = network.readout.values, steps[-1].bulk != "trained"  # whose samples are told by blocks
     for number, step in enumerate(steps):
         if number or network.readout.biases is not None:
             from giantstep.law.further_steps import before_steps  # networks are simulated without a compiler
             from giantstep.law.repeated_batch import state_after_steps
 
-            start = [before_steps(network, target), *found]
+            before = before_steps(network, target)
+            start = [before if told else replace(before, alike=None), *found]
             found.append(state_after_steps(network, start, steps[: number + 1], target))
             continue
         first = _after_step(network, step, target)
@@ -175,8 +177,19 @@ def _states(network: Network, steps: tuple[Step, ...], target: Target) -> tuple[
         noise = generated_step.alignment(of.samples, math.sqrt(of.e2 / of.samples), of.length, of.e2)
         axes = ((*first.alignments, noise),)
         kept = tuple(generated_step.bulk_variance(of.rate, of.samples, u, of.s0, of.e2, of.sigma2, 0.0) for u in values)
-        found.append(LayerState(*first.along_kappa(values), first.bulk_variance, axes, kept=kept))
+        rows = *first.along_kappa(values), first.bulk_variance
+        found.append(LayerState(*rows, axes, kept=kept, alike=_alike_after_first(network, first, of) if told else None))
     return tuple(found)
+
+
+def _alike_after_first(network: Network, first: SpikeParameters, of: StepArguments) -> tuple[AlikeRows, ...]:
+    loadings = np.multiply.outer(network.readout.values, [first.strength])
+    groups = alike_blocks(network, loadings, np.array(first.bulk_variance))
+    if not groups:
+        return ()
+    from giantstep.law.value_curves import rows_after_first  # loads mpmath, which most models need not
+
+    return tuple(rows_after_first(network, group, first.strength, variance_after_step(of)) for group in groups)
 
 
 def overlap_of_rows(model: Model) -> tuple[float, ...]:

@@ -11,7 +11,8 @@ import mpmath
 import numpy as np
 
 from giantstep.law import structured_inputs
-from giantstep.law.spike import by_blocks, variance_by_value
+from giantstep.law.layer_state import AlikeRows
+from giantstep.law.spike import by_blocks, states_after_steps, variance_by_value
 from giantstep.quadrature.mesh import Term
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.kernels import function_kernel
@@ -29,7 +30,8 @@ class Block:
     """What the features of a block depend on: loadings [q] and bulk variance to many digits.
 
     exact: whether these follow from what is given, and are not rounded themselves; value: of the readout, to many
-    digits, where they follow from it; numbers: averages D_k to many digits, of a centre that needs them.
+    digits, where they follow from it; alike: blocks whose differences are known to many digits, of which it is the one
+    numbered ``place``; numbers: averages D_k to many digits, of a centre that needs them.
     """
 
     term: Term
@@ -37,12 +39,19 @@ class Block:
     variance: Any
     exact: bool
     value: Any = None
+    alike: AlikeRows | None = None
+    place: int = 0
     numbers: tuple[Any, ...] = ()
+
+    def told_beside(self, other: Block) -> bool:
+        """Whether what two blocks differ by is not rounded."""
+        return self.exact and other.exact or self.alike is not None and self.alike is other.alike
 
 
 def blocks_of(features: Features) -> tuple[Block, ...]:
     """The blocks; loadings and variance follow from the readout values to all digits where these are what is given."""
     with mpmath.workdps(DIGITS):
+        told = _told_after_steps(features)
         variance = None if features.loadings is not None else _variance_by_value(features.model)
         listed = features.model.spike is not None and isinstance(features.model.spike.bulk_variance, tuple)
         spike, given = features.spike, features.model.network.readout.values
@@ -57,23 +66,40 @@ def blocks_of(features: Features) -> tuple[Block, ...]:
                 found.append(Block(term, (u * mpmath.mpf(spike.strength),), c, True, u))
                 continue
             row = (term.scale,) if features.loadings is None else features.loadings[number]
+            if (known := told.get((row, term.variance))) is not None:
+                alike, place = known
+                *loadings, c = alike.rows[place]
+                found.append(Block(term, tuple(loadings), c, False, None, alike, place))
+                continue
             found.append(Block(term, tuple(mpmath.mpf(x) for x in row), mpmath.mpf(term.variance), False))
     return tuple(found)
 
 
+def _told_after_steps(features: Features) -> dict[tuple[tuple[float, ...], float], tuple[AlikeRows, int]]:
+    """Where differences of blocks are told, and as which one of these, by rounded loadings and bulk variance."""
+    if not by_blocks(features.model):
+        return {}
+    found = {}
+    for alike in states_after_steps(features.model)[-1].alike or ():
+        for place, (*loadings, c) in enumerate(alike.rows):
+            found[tuple(map(float, loadings)), float(c)] = alike, place
+    return found
+
+
 def may_hide_directions(blocks: Sequence[Block]) -> bool:
     """Whether some blocks, or their mirror images where the activation is odd or even, are so much alike that a
-    combination of their features is lost.
+    combination of their features is lost that is not told.
 
     Of n blocks that differ by e in loadings, bias and deviation of the rest of the features one is e^(n - 1).
     """
     moving = [block for block in blocks if any(block.loadings)]  # the means of others are constants, one function
     rows = np.array([[*map(float, block.loadings), block.term.offset] for block in moving])
     variance = np.array([float(block.variance) for block in moving])
-    for row, here in zip(rows, variance, strict=True):
+    for block, row, here in zip(moving, rows, variance, strict=True):
         wider = (variance - here) ** 2 / here
         apart = [np.sqrt(((side * rows - row) ** 2).sum(axis=1) + wider) for side in _sides(blocks[0])]
-        nearest = np.sort(np.min(apart, axis=0) / np.sqrt(here))
+        told = np.array([block.alike is not None and block.alike is other.alike for other in moving])
+        nearest = np.sort(np.min(apart, axis=0)[~told] / np.sqrt(here))
         nearest = nearest[nearest > _SAME]
         if any(e < _LOST ** (1.0 / (n + 1)) for n, e in enumerate(nearest.tolist()) if n):
             return True
@@ -93,7 +119,7 @@ def nearly_one(blocks: Sequence[Block], together: Sequence[Sequence[int]]) -> bo
             rows = [(*block.loadings, mpmath.mpf(block.term.offset)) for block in (one, other)]
             for side in _sides(one):
                 apart = float(max(abs(side * x - y) for x, y in zip(*rows, strict=True)))
-                if 0.0 < apart < _NEARLY if one.exact and other.exact else _SAME < apart < SURE:
+                if 0.0 < apart < _NEARLY if one.told_beside(other) else _SAME < apart < SURE:
                     return True
     return False
 

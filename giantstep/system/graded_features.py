@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Literal
@@ -41,6 +41,7 @@ from giantstep.system.graded_averages import (
 )
 from giantstep.system.graded_blocks import DIGITS, SURE, Block, blocks_of, told_apart_by_rounding
 from giantstep.system.graded_elimination import Column, Row, eliminated, norm_of_powers, rewritten
+from giantstep.system.graded_rounding import off_by_roundings
 from giantstep.system.graded_series import series_at
 from giantstep.system.polynomial_averages import degree_of
 from giantstep.system.problem import Features
@@ -143,7 +144,7 @@ def _apart(block: Block, centre: Block) -> float:
 def _require_digits(blocks: Sequence[Block], near: dict[int, Block]) -> None:
     """Raise NotConverged where blocks are told apart by numbers that are rounded themselves."""
     for b, centre in near.items():
-        if blocks[b] is not centre and not blocks[b].exact and 0.0 < _apart(blocks[b], centre) < SURE:
+        if blocks[b] is not centre and not blocks[b].told_beside(centre) and 0.0 < _apart(blocks[b], centre) < SURE:
             raise told_apart_by_rounding()
 
 
@@ -213,12 +214,7 @@ def _moved_by_rounding(
         return [size * mpmath.mpf(x) for x in draw.uniform(-1.0, 1.0, count).tolist()]
 
     for _ in range(_DRAWS):
-        moved = list(blocks)
-        for b in (b for b in centres if not blocks[b].exact):
-            of_variance, *of_loadings = off(1 + len(blocks[b].loadings))
-            size = mpmath.norm(blocks[b].loadings)
-            loadings = tuple(x + size * more for x, more in zip(blocks[b].loadings, of_loadings, strict=True))
-            moved[b] = replace(blocks[b], loadings=loadings, variance=blocks[b].variance * (1 + of_variance))
+        moved = off_by_roundings(blocks, centres, off)
         about = {b: _still(moved[b], ()) if polynomials else centre for b, centre in centres.items()}
         of_averages = {centre: off(order + 3, OF_AVERAGES) for centre in numbers}
         columns, _ = _columns(moved, about, order, kind, of_averages)

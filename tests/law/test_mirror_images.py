@@ -14,7 +14,6 @@ import pytest
 
 import giantstep as gs
 from giantstep.law.mirror_images import images_of
-from giantstep.spec.errors import NotConverged
 
 FIT = {"samples": 4.0, "ridge": 0.05}
 ONE = {"samples": 3.0, "learning_rate": 0.8}
@@ -131,8 +130,11 @@ def test_images_up_to_a_constant_around_a_spike(
     assert found.test_error == pytest.approx(large.test_error, rel=3.0 * found.crossover_dimension / 1e12)
 
 
-def test_what_rounding_nearly_hides_is_refused() -> None:
-    """Values that are opposite to 1e-9: steps know their loadings to fewer digits than the difference has."""
-    given = model("tanh", [1.0, -1.0 - 1e-9], step=[{**step, "learning_rate": 0.05} for step in TWO])
-    with pytest.raises(NotConverged, match="differ by little more than rounding"):
-        gs.solve(given)
+def test_nearly_images_differ_by_what_the_steps_make_of_it() -> None:
+    """Values that are opposite to 1e-9 and to 0.02 have test errors that differ as the values do."""
+
+    def error(gap: float) -> float:
+        step = [{**step, "learning_rate": 0.05} for step in TWO]
+        return gs.solve(model("tanh", [1.0, -1.0 - gap], step=step)).test_error
+
+    assert error(1e-9) == pytest.approx(2.0 * error(0.02) - error(0.04), abs=0.1 * abs(error(0.04) - error(0.02)))
