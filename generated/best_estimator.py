@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 61bb23b2be4dcf43, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature 411a57df5dac7b21, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "61bb23b2be4dcf4386aea2c70572f000fa5ee4fe59c3e644c079e9a18cd165b2"
+SIGNATURE = "411a57df5dac7b215ca3ab8a20c26ed1ea7192c4a03d7b82bb478038a39b752d"
 
 
 def overlap(lower, information, alpha):

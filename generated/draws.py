@@ -5,14 +5,14 @@ the squared one of its slope. g1, g2, g3, g4: averages of powers of g over the o
 its mean. Matrices are over blocks, V_1 that of the first fit; q: Q1_hat_12, t: T_12, Q: beta Q1_12, N: beta times
 shares; J: beta times sums of products j_2 j_1^T of sources, of m over the dimension.
 
-Generated; do not edit. Signature a67af6dbf32b7234, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature 63cb2cfac24c0f94, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "a67af6dbf32b7234cc861411ae6a1b32caf5077726282f04618f9b91218a9f36"
+SIGNATURE = "63cb2cfac24c0f94669cb17fdca9da3db6df5058242247df795edffab3760324"
 
 
 def sample(d_mean, d_square, d_Delta, d_V, g1, g1_x, g2, g2_x, g2_xx, g3, g3_x, g4):

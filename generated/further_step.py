@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature c886a2035429163b, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature 0b0bc46bccf922c1, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "c886a2035429163bba31c0172a0fdc5ae4f4bd4ce5cecbce9977b23eaaa51f86"
+SIGNATURE = "0b0bc46bccf922c170dc9a8f859a6fa3081af53a423d210277a2f719d25318c2"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature a7c4ab01c2263af9, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature c472b13c7310e5d6, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "a7c4ab01c2263af90892b3e29282478d3da78f1993efe6aa905ee3a8f6163b2a"
+SIGNATURE = "c472b13c7310e5d625509b6ba55c9ecc53bade6401f5ad7960a8d50738061bf3"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

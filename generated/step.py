@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 9ebafe0e51ab9560, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature 68f7805fc8a1cfff, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "9ebafe0e51ab95600df3793515e2bbe2d027e80eaf41f9fe681ead6040413948"
+SIGNATURE = "68f7805fc8a1cfff3575a7da8e7e6bec92fa19caf2aa22df90ae2ff5fb4b975e"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

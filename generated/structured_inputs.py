@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature a517161c7be6d4de, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature 46527bf64511a50e, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "a517161c7be6d4de80e806665c89c8ad76b2ade3f96427695ebd6cbd2955a9fd"
+SIGNATURE = "46527bf64511a50e8e1a2dc729f981f6f1b00c008a181078518a25ed9efc50da"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature 6179cdbc0e9a0209, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature d761afbb60a9b622, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "6179cdbc0e9a02099bec21a7a32173ed158e592127775507b261676c2013e971"
+SIGNATURE = "d761afbb60a9b62256bd7f8aa89a5d560e758cb6d24456132eddafdeadcb8aa4"
 
 
 def directions(*, L_rest, gamma, **_):

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 5d86416ce173ebd1, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature ead5dc8f2b57f4d9, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "5d86416ce173ebd126cf33f78ab4b68a80cd909d8b135e03896b0eefa545ec2a"
+SIGNATURE = "ead5dc8f2b57f4d982e3f4287c1b82ae2fef5e87d849b4a00ff4a0a37b868639"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

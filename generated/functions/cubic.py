@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 68b0761ae27406ea, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature 05427f4eebd8b2f6, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "68b0761ae27406ea4f4e59d4a32fec7065a6b820a597605a2a9cc03583c529bb"
+SIGNATURE = "05427f4eebd8b2f6efdb0958ec21d422868a7db858b3f0452623f41a4e4f898c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

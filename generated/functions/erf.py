@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 2993901750b281db, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature 6a4353bcc9ca2b6e, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "2993901750b281dbb6bc198bd7d3c6588afe3fc656c89983290fbb3da83d08c8"
+SIGNATURE = "6a4353bcc9ca2b6e959d7d0879a9c870d7336c75537808f0b85458a4d9ff01c7"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 837f4a40950681b9, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature bc1ef23d596f3da3, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "837f4a40950681b999355b1bca3d3b77ca2ad2d777392272d485d5336f59e718"
+SIGNATURE = "bc1ef23d596f3da38c949a147f33ba02db031ff69249781c4db5a5be47a9200c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

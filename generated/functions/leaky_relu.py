@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 188c0e3f139fbd73, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature 187c59378367532a, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "188c0e3f139fbd7305e9ca660a1fe2e6c939a023b0e29c08406e5731509c09e2"
+SIGNATURE = "187c59378367532ab91c6db1d7ee03c188f06c4602b33b2db5d427e84415d495"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

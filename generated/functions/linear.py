@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature a4105df7344c8fda, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature a46d094e004a1178, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "a4105df7344c8fdad1795e1cbd18c53ca628514b41f92a27cbc80ecfe9790052"
+SIGNATURE = "a46d094e004a1178781eab49de3d5ae73c9d5607b08973804d604a6a513fddc7"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

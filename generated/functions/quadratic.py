@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature f8f592ca40099a7a, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature 2ee31b58ff7c6ef7, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "f8f592ca40099a7a4c72afe32fcaa23c1d6e2cf6b165a117efbcf4745d2e56f0"
+SIGNATURE = "2ee31b58ff7c6ef7c79e3461849293bb9a95e171276dda34a4dcaabb69aea0fd"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 513bad97fb234f56, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature b0dc99886437fa6c, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "513bad97fb234f561b36ce150823c0507002d29ace5889cf95b5f33973d667f8"
+SIGNATURE = "b0dc99886437fa6c351cabe4a3d826ffe5643d190acbd7736927a10d83ca4657"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

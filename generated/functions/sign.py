@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature bc8ceb45c6d6d76a, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature eb4158b999c017b2, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "bc8ceb45c6d6d76ac95944d78a6013981c4e8c1feeb70503fa9b8ac4511dadd2"
+SIGNATURE = "eb4158b999c017b2e0c418f3c561bd7db2888bd65b903e1f54c4b7debb143e4b"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature f564f8b8997ada49, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature 8311fe19c42d6f8b, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "f564f8b8997ada497098f2ad9c71313e2f7ba59bb97b1ee5f224ca5e52dcacca"
+SIGNATURE = "8311fe19c42d6f8bef177f77544f81dac61604f96f4962429981b6fb5ae58780"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

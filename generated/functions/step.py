@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 54a79223bb19e044, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature a5f682b35d865cf3, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "54a79223bb19e044d0ffc42b3e2fd64d515ace80672bfcd8aa0d4517f74cb06a"
+SIGNATURE = "a5f682b35d865cf35967f7fd2289741455d0ff83fb2c459539556e5ad17f5a85"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

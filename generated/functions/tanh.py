@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature bc57a0c32c1d808c, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature 05353d12c9c404d1, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "bc57a0c32c1d808c854ac8812731dc4955c43f70782eb6f6a278e3c02893b47b"
+SIGNATURE = "05353d12c9c404d1b366f68f92d1e1f647f05d3ed44bb67a8072cb9ea41c27e5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

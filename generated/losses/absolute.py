@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature da1af064a79c996a, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature 6956cefc1b1e4f02, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "da1af064a79c996ad66675017cb8f044826fcbf126737b40cee48f14fb69b890"
+SIGNATURE = "6956cefc1b1e4f02b1e66ec19379823062ad279cf3fe26bd5ddcb29bc21ee6d0"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 30b84144ec7aa039, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature b8d98bcb56a88d11, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "30b84144ec7aa039e9fcd55526f35c86b2898af8eb250b41b877b84c93feb52a"
+SIGNATURE = "b8d98bcb56a88d11981994fd8e02de307a456874d30ab16d0181ff6b0f0da3ba"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 89bfd79c4de1bbf5, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature adb2fd85f4748b86, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "89bfd79c4de1bbf52b6935c9d322c8d7d0ed29634b5ac4af1a1c049109676fd7"
+SIGNATURE = "adb2fd85f4748b86f23de838cafda44f3dded45547b19c6e1d7543954b55b406"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

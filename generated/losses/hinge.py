@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 41871e9af4c19c0e, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature 7bcb5a3be60baa73, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "41871e9af4c19c0ebb1cbf7e4f9f6ffda12281637a37a56922ee8c256523978e"
+SIGNATURE = "7bcb5a3be60baa7386a1942e1eb910ec6df48b21f468700f5b4bc3145add156f"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature bc4f8b120c36730c, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature 150a1369eb5c61aa, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "bc4f8b120c36730ca185f4d016326dc7e991002aae81c5fa7d260a5f2b0f954d"
+SIGNATURE = "150a1369eb5c61aa2da63ddd23601258df1f796ef53d5c609c82feb1406af3b2"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

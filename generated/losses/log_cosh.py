@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 4e1fa70cde0201aa, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature 9db535c3f553d0de, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "4e1fa70cde0201aa9c4417a46b16604f42446f375961e0e059faad2097a594fc"
+SIGNATURE = "9db535c3f553d0de2ddfffeed48494b4a572873e831c1c9d730151b9307ed4a8"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature b0f8e4fa317b2ebd, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature 39b3efb704827b33, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "b0f8e4fa317b2ebd60b44b7c02f813bca91431f6cbf0d6529f53a8088642819f"
+SIGNATURE = "39b3efb704827b339b65dffe45e0a0e103f21a6d4a4a0dd925de4ff879551be5"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 9fb9e785a2517bc8, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature 76a0295c8160d848, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "9fb9e785a2517bc8ab2052f32ffd9f037316446c767bf24e7e9e2c9cab7efbaf"
+SIGNATURE = "76a0295c8160d848cbfbe94f40eca826b189b05125f1287297187d12976ac81b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

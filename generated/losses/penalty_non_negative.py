@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 72f1ad363d7016a6, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature ccf54e8e406f76e1, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "72f1ad363d7016a6fbd43333dd195fd84335c70d0742bf323ef46a98e407cf18"
+SIGNATURE = "ccf54e8e406f76e10d704507e0cc9849c259e0e19a075aae242b94ff2463602d"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

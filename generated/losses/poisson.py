@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 6b93be54123b700b, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature 55b622d1dd3d8a91, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "6b93be54123b700b8c80bc47cba8df2cf19c121479e59029d835637babe1fc76"
+SIGNATURE = "55b622d1dd3d8a915d42a54f0e16718ddd31529c3a7644f1b3ebb2a8da05000e"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

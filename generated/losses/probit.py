@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 58865bdc4bf9611e, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature a476984131096d49, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "58865bdc4bf9611e6de01a8291e3fe9c2b9d95b71c9ef765e24b2b6236e68bef"
+SIGNATURE = "a476984131096d496c9d89a0f7297036bcb7feeb6e3197acd456eba84593004b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

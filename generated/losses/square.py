@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature dbf597ecc1ce1547, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature 3a56dfbc2f5a47d2, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "dbf597ecc1ce1547240be350c8b511e40532bd325b92dbd6800629b79def0ec4"
+SIGNATURE = "3a56dfbc2f5a47d27d85100f779675bdb14104f65e1f93b40d776750e01fc359"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

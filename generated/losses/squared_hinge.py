@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 84af91b065891b36, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature 6b44dd1ef2c7f130, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "84af91b065891b36a7e75b9ca26b79e15684beeaa73cad689e8ba423b4830e0c"
+SIGNATURE = "6b44dd1ef2c7f130b4f582fc4d21ff2ad4869de5fa2f7f9131eebf95d51062e3"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -3,7 +3,7 @@
 A step says what it does in a row of numbers, its operands in rows of theirs: see ``run_steps``.
 
 Written by hand, in codegen/runtime/array_loops.py.
-Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature f1b008a21bd702a3, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -177,4 +177,4 @@ def run_steps(steps, operands, factors, both, missed):
             missed[equation, 0], missed[equation, 1] = largest, scale
             equation += 1
 
-SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"
+SIGNATURE = "f1b008a21bd702a3c945d1bb61f4c2609ec0d8cc46188b0454edeb2a19aada53"

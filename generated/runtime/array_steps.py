@@ -4,7 +4,7 @@ products of matrices by linear algebra.
 Every array has two parts, values and bounds, which lie in two rows of the same numbers.
 
 Written by hand, in codegen/runtime/array_steps.py.
-Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature f1b008a21bd702a3, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -325,4 +325,4 @@ def multiplied(names, kept, lengths):
         return product.of
     return partial(np.einsum, f"{','.join(names)}->{kept}")
 
-SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"
+SIGNATURE = "f1b008a21bd702a3c945d1bb61f4c2609ec0d8cc46188b0454edeb2a19aada53"

@@ -3,7 +3,7 @@
 kappa grows; where all of it is positive, the table is one half of one whose mirror image is the other.
 
 Written by hand, in codegen/runtime/between_nodes.py.
-Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature f1b008a21bd702a3, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -108,4 +108,4 @@ def sums_on_panels(values, weight, tails, found):
             found[0, f, p] = total
             found[1, f, p] = max(abs(before), abs(last)) * share
 
-SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"
+SIGNATURE = "f1b008a21bd702a3c945d1bb61f4c2609ec0d8cc46188b0454edeb2a19aada53"

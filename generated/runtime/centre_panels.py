@@ -4,7 +4,7 @@ The Gaussian that is averaged with makes them smooth on the scale of its spread,
 they are as smooth as the loss is. Panels grow with the distance from there, and are halved until polynomials serve.
 
 Written by hand, in codegen/runtime/centre_panels.py.
-Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature f1b008a21bd702a3, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -313,4 +313,4 @@ def add_centre(panels, count, at, place, part, sums):
     add_polynomials(panels.coefficients, POWERS * panels.number[at], x, part, sums)
     return at
 
-SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"
+SIGNATURE = "f1b008a21bd702a3c945d1bb61f4c2609ec0d8cc46188b0454edeb2a19aada53"

@@ -1,7 +1,7 @@
 """Where the arrays of contractions lie in memory, for given lengths of their axes.
 
 Written by hand, in codegen/runtime/contraction_layout.py.
-Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature f1b008a21bd702a3, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -300,4 +300,4 @@ def _exchange(rows, loops, place, *arrays):
     for array in arrays:
         array[rows, loops], array[rows, place] = array[rows, place].copy(), array[rows, loops].copy()
 
-SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"
+SIGNATURE = "f1b008a21bd702a3c945d1bb61f4c2609ec0d8cc46188b0454edeb2a19aada53"

@@ -4,7 +4,7 @@ Output and variable are a Gaussian pair, and on every part of the line of omega 
 both: its averages are moments of the pair on rectangles.
 
 Written by hand, in codegen/runtime/ended_quadratic.py.
-Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature f1b008a21bd702a3, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -180,4 +180,4 @@ def set_ended_quadratic(law, rule, output, pair, knots, room, sums):
         if ends:
             return
 
-SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"
+SIGNATURE = "f1b008a21bd702a3c945d1bb61f4c2609ec0d8cc46188b0454edeb2a19aada53"

@@ -4,7 +4,7 @@ The numbers of a system lie in one array; a stage is some of its contractions, i
 left to linear algebra.
 
 Written by hand, in codegen/runtime/evaluation.py.
-Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature f1b008a21bd702a3, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -145,6 +145,15 @@ def run(rows, value):
                             x += xm
                             y += ym
                             z += zm
+
+
+def inverted_together(matrices):
+    """The inverses [n, n, N] of many small matrices [n, n, N], whose entries lie side by side."""
+    size, _, count = matrices.shape
+    value = np.concatenate([np.empty(matrices.size), matrices.ravel()])
+    row = [INVERSE, 1, 1, 1, count, size, size, 0, matrices.size, matrices.size, *[0] * 9]
+    run(np.array([[*row, *[1] * 3, *[size * count] * 3, *[count] * 3, 0]], np.uint64), value)
+    return value[: matrices.size].reshape(matrices.shape)
 
 
 class Large:
@@ -391,4 +400,4 @@ def _followers(contractions, names, stops):
             moved.add(into)
     return moved
 
-SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"
+SIGNATURE = "f1b008a21bd702a3c945d1bb61f4c2609ec0d8cc46188b0454edeb2a19aada53"

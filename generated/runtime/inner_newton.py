@@ -4,7 +4,7 @@ Every decision is taken here, whoever evaluates: ``follow`` does where all contr
 what else is read lie among the numbers of equations, ``value``, from the places that ``Followed`` tells.
 
 Written by hand, in codegen/runtime/inner_newton.py.
-Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature f1b008a21bd702a3, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -296,4 +296,4 @@ def finish(of, value, state, inverse, room):
     _carry(of, value, state, inverse, room)
     run(of.from_adjoint, value)
 
-SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"
+SIGNATURE = "f1b008a21bd702a3c945d1bb61f4c2609ec0d8cc46188b0454edeb2a19aada53"

@@ -4,7 +4,7 @@ Linear algebra libraries hand matrices of a hundred rows to several threads, whi
 programs run: that may take a thousand times as long as the inverse.
 
 Written by hand, in codegen/runtime/inverses.py.
-Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature f1b008a21bd702a3, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -102,4 +102,4 @@ def invert_large(matrix):
                 matrix[i, other] = entry
             order[k], order[other] = order[other], order[k]
 
-SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"
+SIGNATURE = "f1b008a21bd702a3c945d1bb61f4c2609ec0d8cc46188b0454edeb2a19aada53"

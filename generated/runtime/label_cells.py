@@ -4,7 +4,7 @@ Given kappa, two normal variables and the output are Gaussian together, so that 
 the two are a Gaussian pair, and what is needed of them are moments on polygons.
 
 Written by hand, in codegen/runtime/label_cells.py.
-Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature f1b008a21bd702a3, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -280,4 +280,4 @@ def cells(law, rule, labels, fields, scratch, out):
             for a in range(out.shape[0]):
                 out[a, node] = math.nan
 
-SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"
+SIGNATURE = "f1b008a21bd702a3c945d1bb61f4c2609ec0d8cc46188b0454edeb2a19aada53"

@@ -4,7 +4,7 @@ Output and label are jointly Gaussian given a node: what is left of t there spre
 linear between two kinks only, the law of that variable given the difference is a Gaussian that ends there.
 
 Written by hand, in codegen/runtime/label_lines.py.
-Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature f1b008a21bd702a3, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -343,4 +343,4 @@ def lines(law, rule, labels, fields, scratch, out):
                 order = np.argsort(residuals.spread)[:count]
                 _add_lines(law, denser, work, order, ends, base, V, node)
 
-SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"
+SIGNATURE = "f1b008a21bd702a3c945d1bb61f4c2609ec0d8cc46188b0454edeb2a19aada53"

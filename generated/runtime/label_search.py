@@ -1,7 +1,7 @@
 """Where the output passes kinks of a loss, on lines along which the label varies: of many places at once.
 
 Written by hand, in codegen/runtime/label_search.py.
-Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature f1b008a21bd702a3, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -76,4 +76,4 @@ def find_shares(distances, panels, size, shares):
         growth = 1.0 + (most / size) ** 2 + size / width[p] * math.exp(-0.5 * near * near)
         shares[p] = weight[p] * math.exp(-0.5 * nearest * nearest) * (high[p] - low[p]) * growth
 
-SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"
+SIGNATURE = "f1b008a21bd702a3c945d1bb61f4c2609ec0d8cc46188b0454edeb2a19aada53"

@@ -5,7 +5,7 @@ a quarter of all compilation. Of machine code that was kept numba also reads wha
 in a process that compiles nothing: that takes longer than all else of loading it.
 
 Written by hand, in codegen/runtime/linked.py.
-Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature f1b008a21bd702a3, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -131,4 +131,4 @@ class _Reading:
         library._finalize_final_module()
         return library
 
-SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"
+SIGNATURE = "f1b008a21bd702a3c945d1bb61f4c2609ec0d8cc46188b0454edeb2a19aada53"

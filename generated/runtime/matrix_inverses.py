@@ -1,7 +1,7 @@
 """Inverses of matrices within a stage of contractions: many of one size, one after the other or together.
 
 Written by hand, in codegen/runtime/matrix_inverses.py.
-Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature f1b008a21bd702a3, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -101,4 +101,4 @@ def invert_row(r, value):
                     for b in range(size):
                         value[x + a * r[22] + b * r[25]] = matrix[0, a, b]
 
-SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"
+SIGNATURE = "f1b008a21bd702a3c945d1bb61f4c2609ec0d8cc46188b0454edeb2a19aada53"

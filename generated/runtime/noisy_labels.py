@@ -2,7 +2,7 @@
 without noise over the places that it may come from.
 
 Written by hand, in codegen/runtime/noisy_labels.py.
-Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature f1b008a21bd702a3, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -191,4 +191,4 @@ def told_by_places(places, logarithm, centre, weight, share, around, width):
             total += weight[m] * share[n] * (first / chance) ** 2
     return total
 
-SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"
+SIGNATURE = "f1b008a21bd702a3c945d1bb61f4c2609ec0d8cc46188b0454edeb2a19aada53"

@@ -2,7 +2,7 @@
 in the output, and h constant.
 
 Written by hand, in codegen/runtime/one_quadratic.py.
-Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature f1b008a21bd702a3, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -90,4 +90,4 @@ def points_of_one(law, rule, labels, fields, out):
         for a in range(rows):
             out[a, node] = sums[a]
 
-SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"
+SIGNATURE = "f1b008a21bd702a3c945d1bb61f4c2609ec0d8cc46188b0454edeb2a19aada53"

@@ -1,7 +1,7 @@
 """Gram-Schmidt over the nodes of a table: rows become orthonormal ones of the same span, the largest rest first.
 
 Written by hand, in codegen/runtime/orthonormal.py.
-Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature f1b008a21bd702a3, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -93,4 +93,4 @@ def orthonormal_rows(rest, orthogonal, resolution, basis, coordinates, waiting, 
         rank += 1
     return rank
 
-SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"
+SIGNATURE = "f1b008a21bd702a3c945d1bb61f4c2609ec0d8cc46188b0454edeb2a19aada53"

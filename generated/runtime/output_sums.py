@@ -1,7 +1,7 @@
 """Averages over the output, by sums over its nodes: a loss there, and the law of the label with the density.
 
 Written by hand, in codegen/runtime/output_sums.py.
-Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature f1b008a21bd702a3, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -36,4 +36,4 @@ def add_sums(law, sign, scratch, count, out, node):
     out[13, node] += sum_of_products(law, 2, scratch, H, 0, count)
     out[14, node] += sum_of_products(law, 0, scratch, LOSS, 0, count)
 
-SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"
+SIGNATURE = "f1b008a21bd702a3c945d1bb61f4c2609ec0d8cc46188b0454edeb2a19aada53"

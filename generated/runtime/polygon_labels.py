@@ -3,7 +3,7 @@
 Given y the pair of what is not known is normal on a polygon, with a mean along the slope of the label there.
 
 Written by hand, in codegen/runtime/polygon_labels.py.
-Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature f1b008a21bd702a3, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -212,4 +212,4 @@ def told_on_polygons(labels, chances, squares, rule):
                 out[n, 3] += step * sums[_SQUARE, i] * sums[_SQUARE, i] / chance
     return out
 
-SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"
+SIGNATURE = "f1b008a21bd702a3c945d1bb61f4c2609ec0d8cc46188b0454edeb2a19aada53"

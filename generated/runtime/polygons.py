@@ -4,7 +4,7 @@ The probability is a sum over the edges: of the triangle from the origin to each
 run off to infinity. Of the means and products, Gauss's theorem leaves integrals along the edges, which are closed.
 
 Written by hand, in codegen/runtime/polygons.py.
-Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature f1b008a21bd702a3, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -241,4 +241,4 @@ def fill_plane(rows, nodes):
         for row in range(X, YY + 1):
             rows[row, i] = 0.0
 
-SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"
+SIGNATURE = "f1b008a21bd702a3c945d1bb61f4c2609ec0d8cc46188b0454edeb2a19aada53"

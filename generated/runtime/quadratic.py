@@ -4,7 +4,7 @@ The envelope of such a loss is quadratic on every part of the line of omega, g i
 parts meet, the knots, envelope and g are continuous.
 
 Written by hand, in codegen/runtime/quadratic.py.
-Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature f1b008a21bd702a3, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -204,4 +204,4 @@ def add_quadratic(law, rule, y, output, knots, sums):
             k1 = start.phi - end.phi
             _add_part((k0, k1, k2), 0.0, here, slopes, spread, sums)
 
-SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"
+SIGNATURE = "f1b008a21bd702a3c945d1bb61f4c2609ec0d8cc46188b0454edeb2a19aada53"

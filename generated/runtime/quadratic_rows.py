@@ -3,7 +3,7 @@
 Knots of the loss are those of all outputs; what follows from their places is done in vector instructions.
 
 Written by hand, in codegen/runtime/quadratic_rows.py.
-Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature f1b008a21bd702a3, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -214,4 +214,4 @@ def set_rows(law, rule, alike, knots, places, count, rows):
             _fill_wide(inside, knots, number, spread, ends, places, count, rows)
         _add_part(knots.h[number], knots.kept[number], spread, count, rows)
 
-SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"
+SIGNATURE = "f1b008a21bd702a3c945d1bb61f4c2609ec0d8cc46188b0454edeb2a19aada53"

@@ -6,7 +6,7 @@ integral: the integrand is smooth, 16 points leave 1e-16.
 Source: Owen (1956), Ann. Math. Stat. 27, 1075, eqs. 2.1, 2.3 and 3.2.
 
 Written by hand, in codegen/runtime/rectangles.py.
-Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature f1b008a21bd702a3, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -220,4 +220,4 @@ def slopes_between(labels, kappa, fields, out):
             of_variance -= 0.5 * at_zero * ((mean + slope * centre) * mass + slope * sigma * first) / variance
         out[0, n], out[1, n], out[2, n] = of_mean, of_slope, of_variance
 
-SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"
+SIGNATURE = "f1b008a21bd702a3c945d1bb61f4c2609ec0d8cc46188b0454edeb2a19aada53"

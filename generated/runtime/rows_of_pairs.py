@@ -6,7 +6,7 @@ the same in common. Averages over the outputs enter by moments of what the covar
 overlap: stationarity makes of these the conjugate of that overlap.
 
 Written by hand, in codegen/runtime/rows_of_pairs.py.
-Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature f1b008a21bd702a3, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -337,4 +337,4 @@ def fill_pairs(nodes, sharing, rest, parameters, found, each):
             for i in range(N):
                 each[s, place + (3 + b) * N + i] = layer[s] * features[b, i]
 
-SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"
+SIGNATURE = "f1b008a21bd702a3c945d1bb61f4c2609ec0d8cc46188b0454edeb2a19aada53"

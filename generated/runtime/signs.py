@@ -1,7 +1,7 @@
 """The probability that a label at nodes and the output differ in sign.
 
 Written by hand, in codegen/runtime/signs.py.
-Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature f1b008a21bd702a3, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -35,4 +35,4 @@ def wrong_signs(labels, mean, slope, spread, room, out):
             total += room[j]
         out[n] = total
 
-SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"
+SIGNATURE = "f1b008a21bd702a3c945d1bb61f4c2609ec0d8cc46188b0454edeb2a19aada53"

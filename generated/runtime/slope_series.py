@@ -1,7 +1,7 @@
 """The slope of a loss at an output, by Hermite polynomials: all that two outputs of any covariance have in common.
 
 Written by hand, in codegen/runtime/slope_series.py.
-Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature f1b008a21bd702a3, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -131,4 +131,4 @@ def _add_polynomials(x, factor, behind, root, out):
         out[n] += here * root[1, n] * (root[1, n - 1] if behind == 2 else 1.0)
         here, before = (x * here - root[0, m] * before) * root[1, m + 1], here
 
-SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"
+SIGNATURE = "f1b008a21bd702a3c945d1bb61f4c2609ec0d8cc46188b0454edeb2a19aada53"

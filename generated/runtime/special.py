@@ -1,7 +1,7 @@
 """Special functions of the generated expressions: without overflow, accurate in the tails.
 
 Written by hand, in codegen/runtime/special.py.
-Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature f1b008a21bd702a3, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -72,4 +72,4 @@ def log_normal_cdf(u):
     share = scaled_tail(abs(u))
     return log1p(-share * exp(-0.5 * u * u)) if u > 0.0 else log(share) - 0.5 * u * u
 
-SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"
+SIGNATURE = "f1b008a21bd702a3c945d1bb61f4c2609ec0d8cc46188b0454edeb2a19aada53"

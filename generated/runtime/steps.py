@@ -1,7 +1,7 @@
 """A step of Newton's method: its linear equations, and what the law of the output must be at the place it leads to.
 
 Written by hand, in codegen/runtime/steps.py.
-Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature f1b008a21bd702a3, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -108,4 +108,4 @@ def added_by_floor(weight, variances, felt, terms, floors):
                 total += 0.5 * weight[n] * least * abs(felt[pair][n])
     return total
 
-SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"
+SIGNATURE = "f1b008a21bd702a3c945d1bb61f4c2609ec0d8cc46188b0454edeb2a19aada53"

@@ -3,7 +3,7 @@
 Given the other index u a label is a + b w on pieces of w, and w is normal: given y too it is normal on the piece.
 
 Written by hand, in codegen/runtime/straight_labels.py.
-Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature f1b008a21bd702a3, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -262,4 +262,4 @@ def means_by_lines(lines, means, labels, reach):
             out[n, 0], out[n, 1] = first / total, second / total
     return out
 
-SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"
+SIGNATURE = "f1b008a21bd702a3c945d1bb61f4c2609ec0d8cc46188b0454edeb2a19aada53"

@@ -1,7 +1,7 @@
 """What coefficients at the nodes of panels in kappa say of the panels: are they narrow enough, and go far enough.
 
 Written by hand, in codegen/runtime/survey.py.
-Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature f1b008a21bd702a3, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -61,4 +61,4 @@ def survey(edges, rows, ends, place, last, resolved, floor, bad):
                         bad[p] = True
     return far / peak
 
-SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"
+SIGNATURE = "f1b008a21bd702a3c945d1bb61f4c2609ec0d8cc46188b0454edeb2a19aada53"

@@ -5,7 +5,7 @@ others moves as the right sides do, unless there is a rule for it: averages over
 averages, and matrices whose derivative would cancel, taken term by term.
 
 Written by hand, in codegen/runtime/tangents.py.
-Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature f1b008a21bd702a3, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -297,4 +297,4 @@ def moving_results(contractions):
     """Names of the tangents of functions of kappa, residuals and observables."""
     return tuple(name for name in contractions.results if name.startswith("d_"))
 
-SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"
+SIGNATURE = "f1b008a21bd702a3c945d1bb61f4c2609ec0d8cc46188b0454edeb2a19aada53"

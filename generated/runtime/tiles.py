@@ -5,7 +5,7 @@ array. So the instructions of a tile are written here, eight numbers at a time. 
 beyond the end of its row, and written back there as it was: behind the last number of an array ``WIDTH`` more must lie.
 
 Written by hand, in codegen/runtime/tiles.py.
-Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature f1b008a21bd702a3, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -217,4 +217,4 @@ def add_sums(value, x, xi, y, z, zi, rows, length, sign):
         _one_sum(value, x, xi, y, z, zi, whole, last, sign)
         x, z = x + xi, z + zi
 
-SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"
+SIGNATURE = "f1b008a21bd702a3c945d1bb61f4c2609ec0d8cc46188b0454edeb2a19aada53"

@@ -9,7 +9,7 @@ of kappa [Z, k] with weights given [k] for each of them. The covariance of both 
 and P_a is what it moves by with an overlap a: first Q2_12[b], then Q1_12[b, c].
 
 Written by hand, in codegen/runtime/two_batches.py.
-Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature f1b008a21bd702a3, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -255,4 +255,4 @@ def outputs_at(rows, t, law, given, output, variance):
         square += law[i] * own
     return half, square
 
-SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"
+SIGNATURE = "f1b008a21bd702a3c945d1bb61f4c2609ec0d8cc46188b0454edeb2a19aada53"

@@ -4,7 +4,7 @@ Polynomials are Taylor's, or sums of Chebyshev polynomials written in powers; ea
 Four terms together, then two of these, do not wait for each other.
 
 Written by hand, in codegen/runtime/vector.py.
-Generated; do not edit. Signature 0f6fce6ec680221e, runtime aa9730e070df2d9f.
+Generated; do not edit. Signature f1b008a21bd702a3, runtime 346396a47abd4c5f.
 Regenerate with: giantstep generate
 """
 
@@ -90,4 +90,4 @@ def tail(x):
     weight = exp(-0.5 * x * x)
     return scaled_tail(x) * weight, NORM * weight
 
-SIGNATURE = "0f6fce6ec680221ed65d0f13101cfddf8c98c6f722d194834a44e8cc571e3372"
+SIGNATURE = "f1b008a21bd702a3c945d1bb61f4c2609ec0d8cc46188b0454edeb2a19aada53"

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature c24ac6d9638c96ae.
+Generated; do not edit. Signature 115d692abdb7a4fe.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "c24ac6d9638c96aec7880532b66cfe73c3b7f926f953ba5785448f45ad9055d0"
+SIGNATURE = "115d692abdb7a4fec76d5a4d85821451cf57ec9a422f51bfba368d7b4d659cb5"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

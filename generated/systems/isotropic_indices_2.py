@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        avg_gg, avg_h, avg_t_1g, avg_t_2g, zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat_1, psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 1a5e06d6d9cb602b.
+in X). Generated; do not edit. Signature 4e9a14bcdc1732dc.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "1a5e06d6d9cb602b02212d077a29aa8097c648f2351d37e10b423fd860803517"
+SIGNATURE = "4e9a14bcdc1732dc5e7f09ca3fca37ce7e7e34a5dad1bbcd75d6f27040456603"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature a2382045756e45e6.
+Generated; do not edit. Signature 42f7abf768a83a1f.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "a2382045756e45e603cec5b88e58180222bcbc8bca9ebd6c9b342d2db4222b2d"
+SIGNATURE = "42f7abf768a83a1f5bfb828d2bf1db25d51a814f496b55689bcf79f15b465506"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

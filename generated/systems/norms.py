@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        avg_tg, norm_hat, zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature e7726de8bc70e476.
+in X). Generated; do not edit. Signature e4a17ff6ab6cf132.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "e7726de8bc70e476aef2b1aaa117a96a1ece64a92426eb7f8fb38a0d72561c12"
+SIGNATURE = "e4a17ff6ab6cf1326195355c761a1be233aa1280ee141ac80bb7bfea9eb8fa90"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature ac3158722a14ecc4.
+in X). Generated; do not edit. Signature 7a0c50c421448a1f.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "ac3158722a14ecc47ace261cf357db87e607d4d8952a46ee944c032bd001757e"
+SIGNATURE = "7a0c50c421448a1f5cf0ad047863f7d49ad8ddd7af47f8a3ac5b4d39c49f4b72"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 409f230f685ab07a.
+in X). Generated; do not edit. Signature 9417c1fa8d2eff61.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "409f230f685ab07af2d71d9cc3b0cc0b2cec9fb62a90530f6a5865d0c9172881"
+SIGNATURE = "9417c1fa8d2eff61a1ddbf1aa5006ce8b846e5b437d88cfeebe395ef1747f61d"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

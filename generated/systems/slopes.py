@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 6a48dfe4914e1305.
+Generated; do not edit. Signature faf502c7c49205cc.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "6a48dfe4914e130577338502cf5829d86663deaa82364d3fa087c2d989d01da6"
+SIGNATURE = "faf502c7c49205ccaf94438b94bc2374ef107f4539613010c385963de966c7b8"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -12,7 +12,7 @@ Order of computation, found from the derived system:
     8. explicit; then slope_2
     9. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature c7904dce70058ee9.
+in X). Generated; do not edit. Signature 85e98a8994b79bbe.
 Regenerate with: giantstep generate
 """
 
@@ -27,7 +27,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "c7904dce70058ee9b09d4a24e6bdcebc6f5e1fffc80903bb9e7ead6e0cbcc30d"
+SIGNATURE = "85e98a8994b79bbeed9729f9f10889fb7959cc9fda56bd15017b5216630e389b"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

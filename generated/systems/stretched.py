@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 0dc68286120bb84e.
+Generated; do not edit. Signature 72b8bf8f6edac87f.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "0dc68286120bb84e5f93466b3ca497093b83ef79a92a2bd2d1306c6924e9a4d6"
+SIGNATURE = "72b8bf8f6edac87fcd25c732bfafe83b1d433bada6a3010b68c11761e0f716f0"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature e3721cbad69e2952.
+Generated; do not edit. Signature c1c080da9230f3de.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "e3721cbad69e29525db5c7c49f6c6d3c287db72c940083845b3b315f895a4136"
+SIGNATURE = "c1c080da9230f3de2ac6356d95f91bd3e2094fadedab12cb1f8393280e3ad994"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

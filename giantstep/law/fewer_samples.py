@@ -14,6 +14,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from scipy.linalg import qr, solve_triangular
 
+from generated.runtime.evaluation import inverted_together
+
 Array = np.ndarray
 Pair = tuple[Array, Array]
 _LEFT = 1e-13  # of a function, what the nodes that are kept leave of it
@@ -22,9 +24,10 @@ _WEAK, _STRONG = 1e-2, 1e5
 _APART = 10.0  # ratios of the T of blocks, either way
 _SWEEPS, _DAMPED = (2, 5, 8), 0.5  # of the iteration that X follows from: those after which functions are drawn
 _LITTLE = 1024  # numbers of what samples add, which cost equations next to nothing
+_ROUND = 8  # nodes of a step, in such numbers
 _GROUPS = 24  # of nodes that stand for these on the way of X
 _TOGETHER = 256  # nodes that are looked at together at first
-_AT_A_TIME = 2048  # nodes whose functions are taken at a time: what leads to these is a hundred times as large
+_AT_A_TIME = 32  # nodes whose functions are taken at a time: what leads to these stays in the cache of a processor
 _FUNCTIONS, _SPARE = 160, 0.9  # drawn at first; the share of them that may turn out to be independent
 _LEAST = 1e-300
 _AT_NODES, _WEIGHTS = ("sample", "along", "earlier", "of_step"), ("law_tr", "law_along", "law_t", "law_own")
@@ -46,8 +49,21 @@ def fewer_samples(arrays: Mapping[str, Array]) -> dict[str, Array]:
         return dict(arrays)
     for nodes, met in zip(steps, of_steps, strict=True):
         step = {name: arrays[name][..., nodes] for name in (*_AT_NODES, *_WEIGHTS)}
-        parts.append(_reduced(step, met, draw))
+        parts.append(_rounded_up(_reduced(step, met, draw)))
     return {**arrays, **{name: np.concatenate([part[name] for part in parts], axis=-1) for name in parts[0]}}
+
+
+def _rounded_up(step: dict[str, Array]) -> dict[str, Array]:
+    """The step on a round number of nodes, of which the last stand in one place: what is laid out for so many serves
+    other rows too.
+    """
+    count = step["law_tr"].shape[-1]
+    more = -count % _ROUND
+    share = np.ones(count + more)
+    share[count - 1 :] = 1.0 / (1 + more)
+    chosen = np.minimum(np.arange(count + more), count - 1)
+    moved = {name: step[name][..., chosen] for name in _AT_NODES}
+    return {**moved, **{name: step[name][..., chosen] * share for name in _WEIGHTS}}
 
 
 def _reduced(step: dict[str, Array], met: Array, draw: np.random.Generator) -> dict[str, Array]:
@@ -121,8 +137,12 @@ def _present(sample: Array, met: Array, beside: Array | None = None) -> Array:
     """What samples [N, 2 K, 2 K] add, their own presence counted, [responses, N, 2 K, 2 K]; and with that counted what
     stands beside, [N, 2 K, ...].
     """
+    (nodes, rows, _), many = sample.shape, len(met)
+    met = (sample.reshape(-1, rows) @ met.swapaxes(0, 1).reshape(rows, -1)).reshape(nodes, rows, many, rows)
+    matrix = np.eye(rows)[:, :, None, None] + met.transpose(1, 3, 2, 0)
+    inverse = inverted_together(matrix.reshape(rows, rows, -1)).reshape(matrix.shape).transpose(2, 3, 0, 1)
     right = sample if beside is None else np.concatenate([sample, beside], axis=2)
-    return np.linalg.solve(np.eye(sample.shape[1]) + sample @ met[:, None], right)
+    return np.asarray(np.ascontiguousarray(inverse) @ right)
 
 
 def _parts(nodes: int) -> Iterator[slice]:

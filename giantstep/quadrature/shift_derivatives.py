@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 
 import numpy as np
@@ -51,14 +51,9 @@ def slope_averages(term: Term, shifts: Array) -> Array:
 
     E sigma'' is the derivative of E sigma', also where sigma has kinks. Raises NotConverged.
     """
-    parity = function_kernel(term.function).PARITY
-    places, of_each = np.unique(shifts if parity == "none" else np.abs(shifts), return_inverse=True)
-    found = _near_each_other((term.function, _slope_averages), term.variance, places, 4, (0.0, 1.0))
+    found = _of_a_parity(term, _slope_averages, shifts, {"none": (), "odd": (0, 2), "even": (1,)}, 4)
     found[2] /= math.sqrt(term.variance)
-    every = found[:, of_each]
-    for row in {"none": (), "odd": (0, 2), "even": (1,)}[parity]:
-        every[row] *= np.where(shifts < 0.0, -1.0, 1.0)
-    return every
+    return found
 
 
 def rest_averages(term: Term, shifts: Array, powers: Sequence[tuple[int, int]]) -> Array:
@@ -66,9 +61,18 @@ def rest_averages(term: Term, shifts: Array, powers: Sequence[tuple[int, int]]) 
 
     Raises NotConverged.
     """
-    places, of_each = np.unique(shifts, return_inverse=True)
-    of = partial(_rest_averages, tuple(powers))
-    return _near_each_other((term.function, of), term.variance, places, len(powers), (0.0, 1.0))[:, of_each]
+    odd = {"none": (), "odd": [j % 2 for _, j in powers], "even": [(i + j) % 2 for i, j in powers]}
+    turned = {parity: tuple(np.flatnonzero(rows).tolist()) for parity, rows in odd.items()}
+    return _of_a_parity(term, partial(_rest_averages, tuple(powers)), shifts, turned, len(powers))
+
+
+def _of_a_parity(term: Term, of: Averages, shifts: Array, turned: Mapping[str, tuple[int, ...]], count: int) -> Array:
+    """The averages [count, N], those at opposite shifts from each other; turned: by parity, those that are odd."""
+    parity = function_kernel(term.function).PARITY
+    places, of_each = np.unique(shifts if parity == "none" else np.abs(shifts), return_inverse=True)
+    every = _near_each_other((term.function, of), term.variance, places, count, (0.0, 1.0))[:, of_each]
+    every[list(turned[parity])] *= np.where(shifts < 0.0, -1.0, 1.0)
+    return every
 
 
 def _near_each_other(

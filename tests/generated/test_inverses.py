@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from generated.runtime.evaluation import inverted_together
 from generated.runtime.products import inverted
 
 RNG = np.random.default_rng(7)
@@ -41,3 +42,12 @@ def test_rows_are_exchanged_wherever_the_largest_stands() -> None:
     """A matrix of one number a row and column: its pivots are far below, and the inverse is exact."""
     order = np.random.default_rng(2).permutation(40)
     assert np.array_equal(inverted(2.0 * np.eye(40)[order]), 0.5 * np.eye(40)[order].T)
+
+
+@pytest.mark.parametrize("size", [1, 2, 6, 11])
+def test_inverses_of_many_side_by_side(size: int) -> None:
+    """With and without pivots on the diagonal, next to each other."""
+    many = RNG.standard_normal((50, size, size)) + (np.arange(50) % 2)[:, None, None] * 10.0 * np.eye(size)
+    found = np.moveaxis(inverted_together(np.moveaxis(many, 0, 2)), 2, 0)
+    for each, inverse in zip(many, found, strict=True):
+        assert np.abs(each @ inverse - np.eye(size)).max() < 1e-15 * size * np.linalg.cond(each) * 10.0

@@ -82,6 +82,7 @@ def test_averages_are_those_of_all_nodes(name: str) -> None:
     """To 1e-10 of the averages of absolute values, on a part of the nodes."""
     of = rows(name)
     every, few = of.all_samples(NODES), of.samples(NODES)
+    assert all(np.count_nonzero(step) % 8 == 0 for step in few["of_step"])  # what is laid out serves other rows
     assert few["sample"].shape[-1] < CASES[name][-1] * len(few["of_step"]) < every["sample"].shape[-1]
     for response in responses(len(of.variances)):
         (wanted, sizes), (found, _) = averages(every, response), averages(few, response)

@@ -9,7 +9,8 @@ import pytest
 from numpy.polynomial.hermite_e import hermeval
 
 from giantstep.quadrature.mesh import Term
-from giantstep.quadrature.shift_derivatives import norm_functions, shift_derivatives, slope_averages
+from giantstep.quadrature.shift_derivatives import norm_functions, rest_averages, shift_derivatives, slope_averages
+from giantstep.spec.expressions import numpy_function
 
 SHIFTS = np.array([-30.0, -1.2, 0.0, 0.7, 3.0, 200.0])
 
@@ -73,6 +74,23 @@ def test_norm_functions_of_many_shifts_are_averages(function: str) -> None:
     term = [Term(function, 1.0, 0.0, 1.3)]
     found, wanted = (norm_functions(term, [shifts], accurate)[0] for accurate in (False, True))
     assert np.abs(found - wanted).max() <= 1e-12
+
+
+@pytest.mark.parametrize("function", ["tanh", "abs(z)*tanh(z)", "z*tanh(z)", "relu"])
+def test_moments_of_the_rest_at_shifts_of_either_sign(function: str) -> None:
+    """Moments of sigma' less its parts along 1 and z, by a rule on half lines: sigma may turn at zero."""
+    powers, z = ((1, 2), (2, 0), (2, 1), (3, 1)), np.linspace(0.0, 12.0, 6001)
+    weight = np.ones(len(z))
+    weight[1:-1:2], weight[2:-1:2] = 4.0, 2.0
+    weight *= (z[1] - z[0]) / 3.0
+    found = rest_averages(Term(function, 1.0, 0.0, 1.0), np.array([-1.3, 0.4]), powers)
+    slope = numpy_function(function)
+    for shift, each in zip((-1.3, 0.4), found.T, strict=True):
+        x = np.concatenate([-z, z])
+        g, law = x - shift, np.exp(-0.5 * (x - shift) ** 2) / math.sqrt(2.0 * math.pi) * np.tile(weight, 2)
+        of = slope(np.where(x == 0.0, np.repeat([-1e-300, 1e-300], len(z)), x))[1]
+        rest = of - law @ of - (law @ (g * of)) * g
+        assert each == pytest.approx([law @ (rest**i * g**j) for i, j in powers], abs=1e-11)
 
 
 def test_a_turn_that_is_narrow_beside_the_deviation() -> None:
