@@ -183,5 +183,5 @@ def _crossover(crossover: float, dimension: int | None) -> str:
     if dimension is None and crossover > 100.0:
         return f"the limit is right to 1 % from d = {100.0 * crossover:.1g} on; below give --dimension"
     if crossover < 1.0:
-        return "corrections of finite size are small at any dimension"
+        return "the term of finite size is small at any dimension"
     return f"at a finite d the training objective is {crossover:.2g}/d of itself larger; errors change by less"

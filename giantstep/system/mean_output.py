@@ -7,15 +7,20 @@ loss is linear wherever outputs are, that is next to nothing, and m of a finite 
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from generated.runtime.mean_outputs import carried, fill_products
+from generated.runtime.unknowns import FAMILY
 from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.sign_panels import Signs
 
 Array = np.ndarray
 _NOTHING = 1e-26  # of the largest E mu0^2: a function that vanishes
+_MOVE = 0.1  # of the output, by which second differences of a test error move it
+_ROUNDED = 1e-12  # of a test error: differences that are rounding
 
 
 class Means(NamedTuple):
@@ -49,7 +54,41 @@ def means_of(system: CoupledSystem) -> Means:
     return Means(places, products, slope, curvature)
 
 
-def variance_of_mean(system: CoupledSystem) -> float:
+def variance_of_mean(found: Means) -> float:
     """d times the variance of the mean output given kappa, averaged over kappa; infinite where nothing holds it."""
-    found = means_of(system)
     return max(0.0, float(carried(found.products, found.slope, found.curvature)))
+
+
+def added_error(system: CoupledSystem, found: Means, error: float, signs: Signs | None) -> float:
+    """d times what a mean output that varies adds to the test error ``error``, to first order: its variance to squares;
+    to the probability of a wrong sign half the second derivative by m times the covariance of these.
+    """
+    variance = variance_of_mean(found)
+    if system.loss.FORM != "margin" or not 0.0 < variance < math.inf:
+        return variance
+    size = math.sqrt(system.table[:, 1] @ (system.view("mean") ** 2 + system.view("Delta")))
+    x, places, added = system.x.copy(), places_of_means(system, found), 0.0
+    for move in np.linalg.solve(found.curvature, root_of_slope(found)).T:
+        moved = float(move @ found.products @ move)
+        if moved == 0.0:
+            continue
+        step = np.zeros_like(x)
+        step[places] = _MOVE * size / math.sqrt(moved) * move
+        bend = system.test_error(x + step, signs) + system.test_error(x - step, signs) - 2.0 * error
+        if abs(bend) > _ROUNDED * error:
+            added += 0.5 * bend * moved / (_MOVE * size) ** 2
+    system.evaluate(x)
+    return max(0.0, added)
+
+
+def root_of_slope(found: Means) -> Array:
+    """A root [k, k] of the covariance of the objective's slope: independent tilts of standard deviation one."""
+    values, vectors = np.linalg.eigh(found.slope)
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+
+
+def places_of_means(system: CoupledSystem, found: Means) -> Array:
+    """Where m of the functions that count stand among the unknowns."""
+    family = np.array(system.members[FAMILY])
+    every = np.flatnonzero(family == system.kernel.UNKNOWNS.index("m"))
+    return every[found.places] if len(every) == system.blocks else every

@@ -25,6 +25,7 @@ ALL_PARAMETERS = (*ORDER_PARAMETERS, "norm", "prox_width", "prox_variance", "pro
 
 _PERCENT = 100.0  # a term of finite size is 1 % of what it adds to at so many times the dimension where it is as large
 _SETTLED = 1e4  # a dimension: ordinary networks are below
+_SOME = 2.0  # percent of the test error
 _ORDINARY = 1e3  # a crossover dimension from which on ordinary networks are far from the limit
 _ZERO = 1e-20  # what m that vanish leave of their squares
 
@@ -59,7 +60,8 @@ class Result(Shown):
     nodes_of_readout: of a density the values and fractions that the order parameters belong to; penalty: of the readout
     beside the ridge, per dimension; spanned: of a density in the limit, the mean output as a solve starts from it;
     signs: where those of the output were judged, for the same; mean_output_variance: d times the variance of the mean
-    output between data sets to first order, None where it is not known, as of the square loss, where it is small.
+    output between data sets to first order, None where it is not known, as of the square loss, where it is small;
+    mean_output_error: d times what that adds to the test error.
     """
 
     model: Model
@@ -80,6 +82,7 @@ class Result(Shown):
     spanned: np.ndarray | None = None
     signs: Signs | None = None
     mean_output_variance: float | None = None
+    mean_output_error: float | None = None
 
     @property
     def vocabulary(self) -> Model:
@@ -118,14 +121,15 @@ class Result(Shown):
     @property
     def settled_dimension(self) -> float:
         """Dimension from which on a mean output that varies between data sets adds less than 1 % to the test error, by
-        the first order; zero of losses of the margin, whose errors are not squares.
+        the first order.
 
-        Large where a loss is linear wherever most outputs are: next to nothing holds the mean output there, and errors
-        of networks below that dimension are not those told, with a dimension or without. ``deviation`` follows it.
+        Large where a loss is linear wherever most outputs are, as next to nothing holds the mean output there, and
+        where few labels with much noise do: errors of networks below that dimension are not those told, with a
+        dimension or without. ``deviation`` follows it.
         """
-        if not self.mean_output_variance or self.model.fit.loss.form == "margin" or not self.test_error > 0.0:
+        if not self.mean_output_error or not self.test_error > 0.0:
             return 0.0
-        return _PERCENT * self.mean_output_variance / self.test_error
+        return _PERCENT * self.mean_output_error / self.test_error
 
     @property
     def leaves_out_signs(self) -> bool:
@@ -138,8 +142,8 @@ class Result(Shown):
 
     @property
     def is_unsettled(self) -> bool:
-        """Whether networks of its dimension, in the limit of an ordinary one, are below the settled one."""
-        return self.settled_dimension > max(_SETTLED, self.dimension or 0)
+        """Whether the mean output adds percents to the error of networks of its dimension, in the limit of ordinary."""
+        return self.settled_dimension > (_SETTLED if self.dimension is None else _SOME * self.dimension)
 
     @property
     def has_no_correction(self) -> bool:
@@ -196,6 +200,7 @@ class Result(Shown):
             "seconds": self.seconds,
             "crossover_dimension": self.crossover_dimension,
             "mean_output_variance": _finite(self.mean_output_variance),
+            "settled_dimension": _finite(self.settled_dimension),
             "dimension": self.dimension,
             "bias": self.bias,
             "nodes": self.nodes,

@@ -91,6 +91,7 @@ def _found(model: Model, dimension: int | None, tolerance: float, start: Result 
     begun = time.perf_counter()
     problem = problem_of(model, dimension, intermediate=True)
     bias, found = _solution(problem, dimension, tolerance, start)
+    variance, added = _of_mean_output(found)
     result = Result(
         model,
         found.test_error,
@@ -108,7 +109,8 @@ def _found(model: Model, dimension: int | None, tolerance: float, start: Result 
         penalty=found.penalty,
         spanned=found.order_parameters.get("spanned"),
         signs=found.signs,
-        mean_output_variance=_mean_output_variance(found),
+        mean_output_variance=variance,
+        mean_output_error=added,
     )
     for name, holds in conditions(problem, found, problem.parameters, tolerance).items():
         if not holds:
@@ -116,13 +118,17 @@ def _found(model: Model, dimension: int | None, tolerance: float, start: Result 
     return result, found
 
 
-def _mean_output_variance(found: Solution) -> float | None:
-    """That of a result; None where no system has the solution, or that of the square loss has."""
+def _of_mean_output(found: Solution) -> tuple[float | None, float | None]:
+    """(variance, what it adds to the test error) of a mean output that varies; None where no system has the solution,
+    or that of the square loss has.
+    """
     if found.found is None or isinstance(found.found, Points):
-        return None
-    from giantstep.system.mean_output import variance_of_mean  # the square loss starts sooner without
+        return None, None
+    from giantstep.system import mean_output  # the square loss starts sooner without
 
-    return variance_of_mean(found.found)
+    means = mean_output.means_of(found.found)
+    added = mean_output.added_error(found.found, means, found.test_error, found.signs)
+    return mean_output.variance_of_mean(means), added
 
 
 def vocabulary_of(model: Model, dimension: int | None = None, tolerance: float = 1e-10) -> Model:

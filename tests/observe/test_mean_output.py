@@ -7,6 +7,7 @@ import pytest
 
 import giantstep as gs
 from giantstep.observe.deviation import source
+from giantstep.observe.deviation.mean_output import over_tilts
 from giantstep.observe.deviation.readouts import Readouts
 from giantstep.observe.deviation.samples import of_samples
 from giantstep.system.two_fits import Fit
@@ -83,3 +84,33 @@ def test_simulated_fits_have_that_mean() -> None:
     errors = np.array(found.test_error).ravel()
     theory = gs.deviation(SATURATED, dimension=200).mean
     assert abs(errors.mean() - theory) < 4.0 * errors.std(ddof=1) / np.sqrt(len(errors))
+
+
+NOISY = gs.Model.from_dict(  # a share of .3 of few labels is wrong: the means of few features are learned from noise
+    {
+        "network": {"activation": "tanh", "width": 1.0},
+        "step": {"samples": 1.0, "learning_rate": 1.0},
+        "target": {"link": "sign", "flips": 0.3},
+        "fit": {"samples": 0.5, "ridge": 1.0, "loss": "logistic"},
+    }
+)
+
+
+def test_probabilities_of_wrong_signs_settle_too() -> None:
+    """To first order a mean output adds what it does to fits at a large dimension, to the next power of 1/d."""
+    dimension = 20_000
+    result = gs.solve(NOISY, dimension=dimension)
+    system = Fit(result).system
+    mean, _ = over_tilts(system, dimension) or (np.nan, 0.0)
+    assert result.mean_output_error is not None and result.settled_dimension > 500.0
+    assert mean - result.test_error == pytest.approx(result.mean_output_error / dimension, rel=0.05)
+
+
+def test_simulated_signs_have_that_mean() -> None:
+    """At d = 200 and 400, where the limit and its correction are right to some percent only, and say so."""
+    for dimension, seeds in ((200, 60), (400, 30)):
+        found = gs.simulate(NOISY, dimension=dimension, seeds=seeds, what="srf", seed=5)
+        errors = np.array(found.test_error).ravel()
+        told, sampling = gs.deviation(NOISY, dimension=dimension), errors.std(ddof=1) / np.sqrt(seeds)
+        assert told.mean is not None and told.result.is_unsettled
+        assert abs(errors.mean() - told.mean) < 4.0 * sampling

@@ -189,8 +189,8 @@ def _beyond_first_order(result: Result, variance: float, system: CoupledSystem) 
     """Mean of the test error, and its variance beyond first order, where a mean output that varies counts at the
     dimension of the result; variance: to first order; system: with the solution. Raises NotConverged.
     """
-    dimension, of_mean = result.dimension, result.mean_output_variance
-    if dimension is None or of_mean is None or result.model.fit.loss.form == "margin":
+    dimension, of_mean = result.dimension, result.mean_output_error
+    if dimension is None or of_mean is None:
         return None, 0.0
     if result.settled_dimension <= dimension and 2.0 * (of_mean / dimension) ** 2 <= _FELT * variance / dimension:
         return None, 0.0

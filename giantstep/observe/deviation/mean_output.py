@@ -13,10 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from generated.runtime.unknowns import FAMILY
 from giantstep.quadrature.gauss import hermite
 from giantstep.system.coupled_system import CoupledSystem
-from giantstep.system.mean_output import means_of
+from giantstep.system.mean_output import means_of, places_of_means, root_of_slope
 from giantstep.system.newton import newton
 
 Array = np.ndarray
@@ -86,12 +85,9 @@ def _tilt(system: CoupledSystem) -> Array:
     times the root of the dimension.
     """
     found = means_of(system)
-    values, vectors = np.linalg.eigh(found.slope)
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    root = root_of_slope(found)
     moves = np.linalg.solve(found.curvature, root)  # of m, by independent tilts
     softest = np.linalg.eigh(moves.T @ found.products @ moves)[1][:, -1]
-    family = np.array(system.members[FAMILY])
-    every = np.flatnonzero(family == system.kernel.UNKNOWNS.index("m"))
     tilt = np.zeros(len(system.first))
-    tilt[every[found.places] if len(every) == system.blocks else every] = root @ softest
+    tilt[places_of_means(system, found)] = root @ softest
     return tilt
