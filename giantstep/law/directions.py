@@ -96,10 +96,13 @@ def directions_of_spike(spike: Spike) -> Directions:
     return directions_of(rows_of(spike.strength * np.array(spike.loadings)), spike.overlaps())
 
 
-def directions_of(loadings: Rows, overlaps: Rows, nothing: float = _NOTHING) -> Directions:
-    """The directions that the features know, the first one along the alignment; nothing: a share of the largest
-    loading that is rounding. The first has a positive alignment; along each further one the first block that has at
-    least half of the largest loading has a positive one.
+def directions_of(
+    loadings: Rows, overlaps: Rows, nothing: float = _NOTHING, blocks: np.ndarray | None = None
+) -> Directions:
+    """The directions that the features know, first those along the target, and then the principal axes of what blocks
+    load on the others; nothing: a share of the largest loading that is rounding. blocks: loadings [K, q] of these,
+    where what tells the directions is given instead. The first one has a positive alignment; along each further one
+    the first block that has at least half of the largest loading has a positive one.
     """
     weights, gamma = np.array(loadings), np.array(overlaps)
     _, sizes, basis = np.linalg.svd(weights)
@@ -107,6 +110,9 @@ def directions_of(loadings: Rows, overlaps: Rows, nothing: float = _NOTHING) -> 
     inside = basis[:rank].T if rank else np.eye(len(gamma))
     turn = np.linalg.svd(inside.T @ gamma)[0]
     kept = (inside @ turn)[:, : max(rank, 1)]
+    weights = weights if blocks is None else blocks
+    further = kept[:, gamma.shape[1] :]
+    kept[:, gamma.shape[1] :] = further @ np.linalg.svd(weights @ further)[2].T
     along = weights @ kept
     first = np.argmax(np.abs(along) >= _LARGE * np.abs(along).max(axis=0), axis=0)
     signs = np.sign(along[first, np.arange(len(first))])

@@ -278,7 +278,8 @@ class Layer:
         rows = np.concatenate([vectors[alone], *(each.differences() for each in moved)])
         gamma = np.array(self.before.overlaps)
         unknown = np.zeros((gain.common.shape[1], gamma.shape[1]))
-        found = directions_of(rows_of(rows), rows_of(np.concatenate([gamma, mixing(gamma).T, unknown])), ROUNDING)
+        along = np.concatenate([gamma, mixing(gamma).T, unknown])
+        found = directions_of(rows_of(rows), rows_of(along), ROUNDING, vectors)
         if moved and found.rank > MAX_RANK:  # there is no answer where they are read, and elsewhere they do not count
             return self.state(gain, step)
         check_rank(self.network, found.rank)

@@ -188,8 +188,9 @@ def _span_at_infinity(features: Features) -> Span | None:
     span = _span(*terms)
     if _rounded(span):
         span = _graded(*terms, _clusters(features, "mean"))
-        _require_large_means(terms, span)
         span = _of_many_digits(features, span)
+        if span.exact is None:
+            _require_large_means(terms, span)
     return None if blocks == span.rank == 1 and not span.clusters else span
 
 

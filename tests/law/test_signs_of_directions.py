@@ -29,3 +29,13 @@ def test_signs_are_those_of_loadings(loadings: np.ndarray, overlaps: list[float]
         turn = np.diag(signs)[order]
         found, _ = directions_of(rows_of(loadings @ turn.T), rows_of(turn @ gamma)).reduced()
         assert np.allclose(found, wanted, rtol=0.0, atol=1e-12)
+
+
+def test_further_directions_are_principal_axes() -> None:
+    """Two blocks that are nearly one load on the last direction by next to nothing, where few nodes are needed."""
+    turn = np.linalg.qr(np.random.default_rng(1).standard_normal((3, 3)))[0]
+    loadings = np.array([[1.0, 2.0, 0.0], [1.0, 2.0, 1e-6], [1.0, 2.0 + 1e-6, 0.0]]) @ turn
+    found, along = directions_of(rows_of(loadings), rows_of(turn.T[:, :1] * 0.4), 1e-13).reduced()
+    sizes = np.linalg.svd(np.array([[2.0, 0.0], [2.0, 1e-6], [2.0 + 1e-6, 0.0]]))[1]
+    assert np.linalg.norm(np.array(found), axis=0) == pytest.approx([np.sqrt(3.0), *sizes], rel=1e-8)
+    assert np.array(along)[:, 0] == pytest.approx([0.4, 0.0, 0.0], abs=1e-15)

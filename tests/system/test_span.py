@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import optimize
 from undetermined_cases import cases, gaussian_values, model, readout
 
 from giantstep.observe.gradient.gradient import gradient
@@ -252,12 +253,45 @@ def test_mean_features_that_cancel(frequency: float, step: tuple[float, float], 
     assert solve(given).test_error == pytest.approx(error, abs=6e-9 if frequency == 4.0 else 6e-10)
 
 
-def test_a_mean_feature_whose_shape_is_rounding_is_refused() -> None:
+def test_a_mean_feature_that_rounding_of_the_features_would_hide() -> None:
+    """e^-18 sin(6 kappa) of sin(6 z), whose rest is noise: the mean is regressed on, and what it leaves of the label is
+    noise that the features fit by the law of Marchenko and Pastur. mu1 is 1e-7, and counts by its square.
+    """
+    samples, ridge, gamma = 2.0, 0.1, 0.8
     given = Model.from_dict(
         {
             "network": {"activation": "sin(6*z)", "width": 1.0},
             "target": {"link": "tanh(2*z)"},
-            "spike": {"strength": 1.0, "alignment": 0.8, "bulk_variance": 1.0},
+            "spike": {"strength": 1.0, "alignment": gamma, "bulk_variance": 1.0},
+            "fit": {"samples": samples, "ridge": ridge},
+        }
+    )
+    z = np.linspace(-9.0, 9.0, 901)
+    weight = np.exp(-0.5 * z**2) / np.exp(-0.5 * z**2).sum()
+    label = np.tanh(2.0 * (gamma * z[:, None] + np.sqrt(1.0 - gamma**2) * z))
+    feature = np.sin(6.0 * z) * np.sqrt(2.0)
+    left = weight @ label**2 @ weight - (weight * feature @ label @ weight) ** 2
+    one = optimize.brentq(lambda g: g * (ridge + samples * 0.5 / (1.0 + 0.5 * g)) - 1.0, 0.0, 1.0 / ridge)
+    trace = 1.0 / (1.0 / one**2 - samples * 0.25 / (1.0 + 0.5 * one) ** 2)  # of (A + ridge)^-2; one: of the inverse
+    assert solve(given).test_error == pytest.approx(left * (1.0 + 0.5 * (one - ridge * trace)), rel=1e-9)
+
+
+def test_a_mean_feature_whose_shape_is_rounding_is_refused() -> None:
+    """Of several directions there are no means of many digits."""
+    given = Model.from_dict(
+        {
+            "network": {
+                "activation": "sin(6*z)",
+                "width": 1.0,
+                "readout": {"values": [1.0, 1.0], "fractions": [0.5, 0.5]},
+            },
+            "target": {"link": "tanh(2*z)"},
+            "spike": {
+                "strength": 1.0,
+                "alignment": [0.8, 0.0],
+                "bulk_variance": 1.0,
+                "loadings": [[1.0, 0.0], [0.0, 1.0]],
+            },
             "fit": {"samples": 2.0, "ridge": 0.1},
         }
     )
