@@ -75,7 +75,7 @@ def orthonormal_to_many_digits(
     blocks: tuple[Block, ...], kappa: Array, weight: Array, none: Array
 ) -> Orthonormal | None:
     """On nodes [N] with weights [N]; none [K]: whether a mean counts as none. None where the means are not known to
-    many digits.
+    many digits, or there are none.
     """
     bits = _bits_for(blocks, kappa, none)
     means = None if bits is None else exact_means(blocks, kappa, bits)
@@ -85,6 +85,8 @@ def orthonormal_to_many_digits(
         roots = np.array([mpmath.sqrt(mpmath.mpf(w)) for w in weight.tolist()])
         columns = _without_rounding(means, bits, none)
         rest, combinations, chosen, waiting, _ = _gram_schmidt([roots * column for column in columns], bits)
+        if not chosen:
+            return None
         basis = np.stack([combinations[b] for b in chosen], axis=1)
         coordinates = [[float((rest[i] * roots * column).sum()) for column in columns] for i in chosen]
         null = [combinations[b] / np.abs(combinations[b]).max() for b in waiting]
@@ -98,7 +100,7 @@ def _bits_for(blocks: tuple[Block, ...], kappa: Array, none: Array) -> int | Non
 
     Raises NotConverged where the most bits do not tell.
     """
-    counts, dropped = np.sort(kappa[np.abs(kappa) < _COUNTS]), len(blocks)
+    counts, dropped = np.sort(kappa[np.abs(kappa) < _COUNTS]), 0
     some = counts[np.linspace(0, len(counts) - 1, 2 * len(blocks) + 5).astype(int)]
     for halving in range(_DOUBLINGS):
         bits = _BITS << halving

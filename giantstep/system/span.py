@@ -212,7 +212,7 @@ def _of_many_digits(features: Features, rounded: Span) -> Span:
     small = weight @ mu0**2 <= (ROUNDING * sizes) ** 2  # a mean that counts as none, whatever it is
     none = small & np.array([not any(block.loadings) for block in blocks])  # others are weak, and may have expansions
     found = None
-    if features.loadings is None and (rounded.rounded or exact and not small.any() and rounded.rank < len(blocks)):
+    if features.loadings is None and (rounded.rounded or exact and not none.any() and rounded.rank < len(blocks)):
         found = orthonormal_to_many_digits(blocks, kappa[:, 0], weight, none)
     if found is None:
         if fewer and (rounded.dropped > 0.0 or not exact) and may_hide_directions(blocks):

@@ -276,6 +276,17 @@ def test_a_mean_feature_that_rounding_of_the_features_would_hide() -> None:
     assert solve(given).test_error == pytest.approx(left * (1.0 + 0.5 * (one - ridge * trace)), rel=1e-9)
 
 
+def test_mean_features_that_are_nothing_but_rounding_span_what_they_do() -> None:
+    """e^-97 sin(9 kappa), and what a value 5e-7 beside adds, kappa cos(9 kappa): of a label that knows nothing of kappa
+    they learn nothing, so that the limit is that of features without means, as at any dimension.
+    """
+    spike = {"strength": 9.0, "alignment": 0.0, "bulk_variance": 194.0}
+    given = readout([1.0, 1.0 + 5e-7], spike=spike, network__activation="sin", target__link="tanh")
+    span = span_of(problem_of(given))
+    assert span is not None and span.rank == 2
+    assert solve(given).test_error == pytest.approx(solve(given, dimension=1000).test_error, rel=1e-12)
+
+
 def test_a_mean_feature_whose_shape_is_rounding_is_refused() -> None:
     """Of several directions there are no means of many digits."""
     given = Model.from_dict(
