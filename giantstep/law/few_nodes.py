@@ -103,17 +103,17 @@ def _lanczos(points: Array, start: Array, count: int) -> tuple[Array, Array, Arr
     least = _EXHAUSTED * np.abs(np.where(start > 0.0, points, 0.0)).max(axis=1)
     for k in range(count):
         row = points * basis[:, k]
-        jacobi[:, k, k] = (row * basis[:, k]).sum(axis=1)
+        jacobi[:, k, k] = np.einsum("pn,pn->p", row, basis[:, k])
         if k + 1 == count:
             break
         known = basis[:, : k + 1]
         for _ in range(2):
-            row = row - ((known @ row[:, :, None]).swapaxes(1, 2) @ known)[:, 0]
-        length = np.linalg.norm(row, axis=1)
+            row -= ((known @ row[:, :, None]).swapaxes(1, 2) @ known)[:, 0]
+        length = np.sqrt(np.einsum("pn,pn->p", row, row))
         more = (length > least) & (sizes == k + 1)
         if not more.any():
             break
         sizes += more
-        jacobi[more, k, k + 1] = jacobi[more, k + 1, k] = length[more]
-        basis[more, k + 1] = row[more] / length[more, None]
+        jacobi[:, k, k + 1] = jacobi[:, k + 1, k] = np.where(more, length, 0.0)
+        np.divide(row, length[:, None], out=basis[:, k + 1], where=more[:, None])
     return basis, jacobi, sizes

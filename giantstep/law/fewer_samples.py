@@ -171,7 +171,7 @@ def _carrying(drawn: Array, least: float) -> tuple[Array, Array]:
     """Which columns are kept, so that the others are less than ``least`` beside these, and the share [kept, N] of every
     column that is each of them.
     """
-    _, triangle, order = qr(drawn, mode="economic", pivoting=True)
+    triangle, order = qr(drawn, mode="r", pivoting=True)
     many = int(np.count_nonzero(np.abs(np.diag(triangle)) > least))
     share = np.eye(many, drawn.shape[1])
     if many > 0:

@@ -47,6 +47,6 @@ def checked_dimension(dimension: object) -> int | None:
 
 def checked_tolerance(value: object) -> float:
     """A relative tolerance as a float. Raises BadInput."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 1e-14 <= float(value) < 1.0:
+    if isinstance(value, bool) or not isinstance(value, float | Real) or not 1e-14 <= float(value) < 1.0:
         raise BadInput(f"tolerance = {value!r} is out of range", "give a relative tolerance from 1e-14 on, below 1")
     return float(value)

@@ -35,7 +35,8 @@ def energies_agree(problem: Problem, found: Solution, parameters: Parameters) ->
 
 def leaves_nothing(found: Solution) -> Any:
     """Whether nothing is left of the label but rounding; of one point or of many."""
-    return np.maximum(found.test_error, found.train_error) <= NOTHING * found.signal
+    least = NOTHING * found.signal
+    return (found.test_error <= least) & (found.train_error <= least)
 
 
 def others_allowed(tolerance: float) -> float:
