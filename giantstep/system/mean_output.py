@@ -67,7 +67,8 @@ def added_error(system: CoupledSystem, found: Means, error: float, signs: Signs 
     if system.loss.FORM != "margin" or not 0.0 < variance < math.inf:
         return variance
     size = math.sqrt(system.table[:, 1] @ (system.view("mean") ** 2 + system.view("Delta")))
-    x, places, added = system.x.copy(), places_of_means(system, found), 0.0
+    x, evaluated = system.x.copy(), system.evaluated
+    places, added = places_of_means(system, found), 0.0
     for move in np.linalg.solve(found.curvature, root_of_slope(found)).T:
         moved = float(move @ found.products @ move)
         if moved == 0.0:
@@ -77,7 +78,8 @@ def added_error(system: CoupledSystem, found: Means, error: float, signs: Signs 
         bend = system.test_error(x + step, signs) + system.test_error(x - step, signs) - 2.0 * error
         if abs(bend) > _ROUNDED * error:
             added += 0.5 * bend * moved / (_MOVE * size) ** 2
-    system.evaluate(x)
+    system.fields(x)
+    system.evaluated = evaluated  # averages are still those at x
     return max(0.0, added)
 
 
