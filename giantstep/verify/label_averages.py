@@ -23,7 +23,7 @@ from giantstep.verify.shared_averages import labels_that_count
 Array = np.ndarray
 _MOST_CURVES = 8
 _MOST_NODES = 50_000  # of one label
-_TOGETHER = 400_000  # nodes of (s, xi) that are held together
+_TOGETHER = 100_000  # nodes of (s, xi) that are held together
 _REACH, _PANEL, _ORDER = 10.5, 1.5, 12  # of xi
 _OF_A_SQUARE = 2  # Gauss nodes of xi: exact for its averages, of degree two
 _SCAN, _BESIDE = np.linspace(-9.5, 9.5, 801), 10  # of s, where outputs are looked at for kinks; steps that a panel has

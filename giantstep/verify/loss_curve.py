@@ -17,6 +17,7 @@ from giantstep.verify.lambdified import Function, numpy_of, without_overflow
 Array = np.ndarray
 Numbers = tuple[tuple[str, float], ...]
 _MOST_STEPS, _ROUNDING = 200, 4e-16
+_EVERY = 8  # one of so many places next to each other is solved for first
 _LEAST = -300.0  # log of the distance that counts as none: the square of it is a number
 _GROWING = np.concatenate([[0.0], 4.0 ** np.arange(0, 14)])
 _SQUARE_ROOT = 1e-9  # a Newton step this small leaves the square of it, times a curvature
@@ -95,15 +96,48 @@ class Curve:
 
 
 def _proximal(omega: Array, v: Array, slope: Function, bend: Function, low: float, high: float) -> Array:
-    """The zero of (x - omega)/v + slope(x) in a smooth piece, by Newton's method inside a bracket that shrinks."""
-    if not len(omega):
-        return omega
+    """The zero of (x - omega)/v + slope(x) in a smooth piece. It grows with omega: of every few places it is found
+    first, and of one between two of these with the same v it is looked for between theirs.
+    """
+    found = np.empty_like(omega)
+    found[::_EVERY] = _alone(omega[::_EVERY], v[::_EVERY], slope, bend, low, high)
+    rest = np.flatnonzero(np.arange(len(omega)) % _EVERY)
+    before, after = rest - rest % _EVERY, np.minimum(rest - rest % _EVERY + _EVERY, len(omega) - 1)
+    between = (v[before] == v[rest]) & (v[rest] == v[after]) & (after % _EVERY == 0)
+    between &= (omega[before] <= omega[rest]) & (omega[rest] <= omega[after])
+    alone, rest, before, after = rest[~between], rest[between], before[between], after[between]
+    found[alone] = _alone(omega[alone], v[alone], slope, bend, low, high)
+    left, right = found[before], found[after]
+    with np.errstate(all="ignore"):
+        width = omega[after] - omega[before]
+        t = (omega[rest] - omega[before]) / width
+        rises = [width / (1.0 + v[rest] * bend(x)) for x in (left, right)]
+        x = (1.0 - t) ** 2 * (1.0 + 2.0 * t) * left + t**2 * (3.0 - 2.0 * t) * right
+        x += t * (1.0 - t) * ((1.0 - t) * rises[0] - t * rises[1])
+    x = np.where((x >= left) & (x <= right), x, 0.5 * (left + right))
+    room = _ROUNDING * (np.abs(x) + np.abs(omega[rest]))
+    ends = np.maximum(left - room, low), np.minimum(right + room, high)
+    found[rest] = _newton(omega[rest], v[rest], slope, bend, x, ends, slope(x))
+    return found
+
+
+def _alone(omega: Array, v: Array, slope: Function, bend: Function, low: float, high: float) -> Array:
+    """The same without any that is known."""
     x: Array = np.clip(omega, low, high)
     rise = slope(x)
     left, right = _around(omega, v, slope, x, rise)
-    left, right = np.maximum(left, low), np.minimum(right, high)
+    return _newton(omega, v, slope, bend, x, (np.maximum(left, low), np.minimum(right, high)), rise)
+
+
+def _newton(
+    omega: Array, v: Array, slope: Function, bend: Function, x: Array, ends: tuple[Array, Array], rise: Array
+) -> Array:
+    """The same from x, whose slope is ``rise``, by Newton's method inside a bracket that shrinks."""
+    left, right = ends
     active, at, last = np.arange(len(x)), x, np.full(len(x), np.inf)
     for _ in range(_MOST_STEPS):
+        if not len(active):
+            break
         with np.errstate(over="ignore", invalid="ignore"):  # beyond all numbers there is a side, and no step
             value = (at - omega) / v + rise
             newton = at - value / (1.0 / v + bend(at))
@@ -113,12 +147,11 @@ def _proximal(omega: Array, v: Array, slope: Function, bend: Function, low: floa
         inside &= np.abs(newton - at) <= 0.5 * last  # or it may go to and fro
         following = np.where(inside, newton, 0.5 * (left + right))
         last = np.abs(following - at)
-        moving = last > np.where(inside, _SQUARE_ROOT, _ROUNDING) * (np.abs(at) + np.abs(omega))
+        rounding = _ROUNDING * (np.abs(at) + np.abs(omega))
+        moving = last > np.where(inside, _SQUARE_ROOT * np.abs(at), 0.0) + rounding
         x[active] = at = following
         if not moving.all():
             active, at, last, omega, v, left, right = (a[moving] for a in (active, at, last, omega, v, left, right))
-        if not len(active):
-            break
         rise = slope(at)
     return x
 

@@ -14,7 +14,7 @@ Integrand = Callable[[Array], Array]
 REACH = 9.5  # standard deviations: the Gaussian weight beyond is 2e-21
 _ORDER = 14
 _MOST, _MOST_PANELS = 60, 1500  # halvings of a panel, panels: what needs more is rounding, or out of reach
-_BATCH = 2000  # nodes evaluated together
+_BATCH = 200  # nodes evaluated together, of which each may have thousands of its own
 CHANCE = 6.0  # standard errors that chance is allowed
 END = 1.0 - 1e-7  # of a panel (-1, 1), where what turns before the first node is looked for
 
