@@ -107,7 +107,7 @@ def _of_kind(model: Model, what: SystemKind) -> FiniteSystem:
                 "a model with [spike] has no gradient step, so there is no trained network to simulate",
                 "simulate srf or gaussian, or give [step] in place of [spike]",
             )
-        if model.step is not None and may_jump(parse(lookup(model.network.activation).expression)):
+        if model.step is not None and system.jumps:
             _spike(model)  # refuses an activation whose gradient would be a delta function
         return system
     if _has_no_law(model):
@@ -169,6 +169,7 @@ def _bare_system(model: Model) -> FiniteSystem:
         loss=_loss(model.fit),
         penalty=_penalty(model.fit),
         trained_bias=network.trains_bias,
+        jumps=may_jump(parse(lookup(network.activation).expression)),
         inputs=_inputs(model),
         gaussian_rows=network.initialisation == "gaussian",
         metrics=() if model.metrics is None else model.metrics.functions(),

@@ -64,7 +64,8 @@ def least_positive(
 
 def _refined(function: Callable[[float], float], grid: Array, i: int, value: float) -> tuple[float, float]:
     low, high = float(grid[max(i - 1, 0)]), float(grid[min(i + 1, len(grid) - 1)])
-    closer = minimize_scalar(function, bounds=(low, high), method="bounded", options={"xatol": 1e-9 * (high - low)})
+    with np.errstate(invalid="ignore", over="ignore"):  # no parabola is laid through places of infinite values
+        closer = minimize_scalar(function, bounds=(low, high), method="bounded", options={"xatol": 1e-9 * (high - low)})
     return (float(closer.x), float(closer.fun)) if closer.fun < value else (float(grid[i]), value)
 
 

@@ -4,7 +4,8 @@ J(b) = min_a sum_i l(y_i, f_i) + (ridge/2) |a|^2 with features sigma(w.x + b) ne
 on either side of the initial bias is found, where
 dJ/db = sum_i l'(y_i, f_i) sum_k a_k sigma'(w_k.x_i + b)/sqrt p
 vanishes (the readout is optimal), and the lower of the two is kept: which of them a descent would reach is decided by
-the sign of a slope that sampling noise may turn round.
+the sign of a slope that sampling noise may turn round. Of an activation that jumps the slope is a difference of J:
+sigma' knows nothing of the features that jump as b moves.
 Source: [CUI24] App. C.8, where the theory has dPhi/db = 0.
 """
 
@@ -30,6 +31,8 @@ FIRST_STEP, GROWTH, FARTHEST, RISING = 0.25, 1.5, 20.0, 4.0
 # the trained bias is found to this accuracy: far below its spread between seeds
 SETTLED = 1e-6
 MAX_STEPS = 60
+# the same of an activation that jumps, where J jumps with every feature, and half of the difference of its slope
+SETTLED_OF_JUMPS, HALF = 1e-3, 0.1
 
 
 @dataclass(frozen=True)
@@ -54,8 +57,10 @@ class _Search:
 
     def at(self, bias: float) -> _Point:
         """The fit at a bias, started from the last one, and dJ/db."""
-        self.features[...] = self.inner
-        activate(self.system, self.features, bias)
+        if self.system.jumps:
+            low, high = (self._fit(bias + side * HALF)[2] for side in (-1.0, 1.0))
+            readout, _, objective = self._fit(bias)
+            return _Point(bias, (high - low) / (2.0 * HALF), objective, readout)
         readout, pull, objective = self._fit(bias)
         scale, terms = 1.0 / math.sqrt(self.inner.shape[1]), np.empty(len(pull))
         height = max(1, PIECE // self.inner.shape[1])
@@ -67,6 +72,8 @@ class _Search:
 
     def _fit(self, bias: float) -> tuple[Readout, Array, float]:
         """The readout at a bias, the slopes l'(y_i, f_i), the objective."""
+        self.features[...] = self.inner
+        activate(self.system, self.features, bias)
         size = len(self.target)
         if self.system.loss is not None:
             ((_, design),) = designs(self.features, (size,))
@@ -106,6 +113,7 @@ class _Search:
     def _root(self, low: _Point, high: _Point) -> _Point:
         """Regula falsi with the Illinois modification between two slopes of opposite sign."""
         weight_low, weight_high = low.slope, high.slope
+        settled = SETTLED_OF_JUMPS if self.system.jumps else SETTLED
         for _ in range(MAX_STEPS):
             if high.slope == 0.0:
                 break
@@ -116,7 +124,7 @@ class _Search:
             else:
                 weight_low *= 0.5
             high, weight_high = middle, middle.slope
-            if moved <= SETTLED:
+            if moved <= settled:
                 break
         return high
 

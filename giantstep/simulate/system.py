@@ -51,7 +51,8 @@ class FiniteSystem:
     mu_c = c dmu0/dc multiplies |w|^2 - 1 where norms vary.
     loss: of the readout; None is the square loss. The gradient step always has the square loss.
     penalty: of every readout, beside the ridge: the loss of it that it is at the label 0.
-    trained_bias: the common bias is trained with the readout, from `bias` on ([CUI24] App. C.8).
+    trained_bias: the common bias is trained with the readout, from `bias` on ([CUI24] App. C.8). jumps: the activation
+    has jumps, which its slope says nothing of.
     given: rows of the first layer, and its directions, for "srf" and "gaussian"; they have a dimension of their own.
     inputs: their covariance and what follows from it; None: isotropic.
     metrics: functions of noisy labels y [n] and outputs f [R, n] that are averaged over the test points too.
@@ -77,6 +78,7 @@ class FiniteSystem:
     indices: int = 1
     loss: ConvexLoss | None = None
     trained_bias: bool = False
+    jumps: bool = False
     loadings: tuple[tuple[float, ...], ...] | None = None
     overlaps: tuple[tuple[float, ...], ...] | None = None
     given: GivenRows | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -90,6 +91,22 @@ def test_the_lower_of_two_minima(loss: str | None) -> None:
     assert found.train[1, 0] == pytest.approx(fitted.train[0, 0], rel=1e-8)
     # every sample size and ridge has a bias of its own
     assert len(set(found.bias.ravel().tolist())) == 4
+
+
+def test_a_bias_is_trained_where_the_activation_jumps() -> None:
+    """The slope of sign is zero wherever it has one: the bias stayed at zero. J falls by 10, and jumps by 0.6."""
+
+    def sign(z: Array) -> tuple[Array, Array]:
+        return np.sign(z), np.zeros_like(z)
+
+    inner, labels = data(None)
+    jumps = replace(system(None, sign), jumps=True)
+    found = trained_bias(jumps, inner, labels, (COUNT,), (RIDGE,))
+    search = _Search(jumps, inner, labels, RIDGE, np.empty_like(inner), None)
+    scan = np.array([search.at(b).objective for b in np.linspace(-1.5, 1.5, 61)])
+    fall = search.at(0.0).objective - scan.min()
+    assert search.at(float(found.bias[0, 0])).objective - scan.min() < 0.1 * fall
+    assert abs(found.bias[0, 0]) > 0.1
 
 
 def test_an_objective_without_a_minimum_is_refused() -> None:
