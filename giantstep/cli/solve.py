@@ -175,8 +175,12 @@ def _alignment(spike: SpikeParameters) -> list[Line]:
 def _unsettled(result: gs.Result) -> list[Line]:
     if not result.is_unsettled:
         return []
-    words = "below this d the mean output varies so much between data sets that networks have other errors: give "
-    return [("settled dimension", f"{result.settled_dimension:.2g}", words + "--dimension to decompose --deviation")]
+    from giantstep.observe.deviation.deviation import has_deviation  # few results need it
+
+    words = "below this d the mean output varies so much between data sets that networks have other errors"
+    if has_deviation(result.model):
+        words += ": give --dimension to decompose --deviation"
+    return [("settled dimension", f"{result.settled_dimension:.2g}", words)]
 
 
 def _crossover(crossover: float, dimension: int | None) -> str:

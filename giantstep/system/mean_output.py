@@ -20,6 +20,7 @@ from giantstep.system.sign_panels import Signs
 Array = np.ndarray
 _NOTHING = 1e-26  # of the largest E mu0^2: a function that vanishes
 _MOVE = 0.1  # of the output, by which second differences of a test error move it
+_NEAR = 1e-6  # of an unknown, by which its part in the output is told
 _ROUNDED = 1e-12  # of a test error: differences that are rounding
 
 
@@ -68,19 +69,34 @@ def added_error(system: CoupledSystem, found: Means, error: float, signs: Signs 
         return variance
     size = math.sqrt(system.table[:, 1] @ (system.view("mean") ** 2 + system.view("Delta")))
     x, evaluated = system.x.copy(), system.evaluated
-    places, added = places_of_means(system, found), 0.0
+    places, added, mu0 = places_of_means(system, found), 0.0, system.at.columns.node[-3 * system.blocks :][found.places]
+    scale = _scale(system, x, mu0, places)
     for move in np.linalg.solve(found.curvature, root_of_slope(found)).T:
         moved = float(move @ found.products @ move)
         if moved == 0.0:
             continue
         step = np.zeros_like(x)
-        step[places] = _MOVE * size / math.sqrt(moved) * move
+        step[places] = _MOVE * size / math.sqrt(moved) * move / scale
         bend = system.test_error(x + step, signs) + system.test_error(x - step, signs) - 2.0 * error
         if abs(bend) > _ROUNDED * error:
             added += 0.5 * bend * moved / (_MOVE * size) ** 2
     system.fields(x)
     system.evaluated = evaluated  # averages are still those at x
     return max(0.0, added)
+
+
+def _scale(system: CoupledSystem, x: Array, functions: Array, places: Array) -> Array:
+    """How much of the functions [k, N] unknowns at these places move the output by: one, but beside a penalty, where
+    they are not m but the means of what that shrinks.
+    """
+    scale, here = np.ones(len(places)), system.view("mean").copy()
+    for number, (mu0, place) in enumerate(zip(functions, places.tolist(), strict=True)):
+        there = x.copy()
+        there[place] += _NEAR * (1.0 + abs(x[place]))
+        if system.fields(there):
+            moved = (system.view("mean") - here) / (there[place] - x[place])
+            scale[number] = (moved @ mu0) / (mu0 @ mu0)
+    return scale
 
 
 def root_of_slope(found: Means) -> Array:

@@ -114,3 +114,19 @@ def test_simulated_signs_have_that_mean() -> None:
         told, sampling = gs.deviation(NOISY, dimension=dimension), errors.std(ddof=1) / np.sqrt(seeds)
         assert told.mean is not None and told.result.is_unsettled
         assert abs(errors.mean() - told.mean) < 4.0 * sampling
+
+
+@pytest.mark.parametrize(("dimension", "exact"), [(400, 0.0338), (1000, 0.0172)])
+def test_errors_of_signs_deviate_by_what_m_does(dimension: int, exact: float) -> None:
+    """Exact: of m that are Gaussian with the first order, the error of each by a quadrature of its own, and the rest of
+    the first order; here m bends what follows it too.
+    """
+    assert gs.deviation(NOISY, dimension=dimension).standard_deviation == pytest.approx(exact, rel=0.03)
+
+
+@pytest.mark.parametrize("dimension", [None, 300])
+def test_a_ridge_as_a_penalty_settles_where_the_ridge_does(dimension: int | None) -> None:
+    """At a dimension unknowns beside a penalty are not m; V and T move with them there, a little."""
+    shrunk = NOISY.replace({"fit.ridge": 0.5, "fit.penalty": "a**2/4"})
+    told = [gs.solve(model, dimension=dimension).settled_dimension for model in (NOISY, shrunk)]
+    assert told[1] == pytest.approx(told[0], rel=1e-8 if dimension is None else 0.02)

@@ -49,7 +49,7 @@ class Deviation(Shown):
     of the result, None without one; test_error: its older name. not_derived: sources that are left out, and why.
     residual: worst relative one of the linear equations; error: relative change of the variance between two
     resolutions. mean, beyond: where the mean output varies much at that dimension, the mean test error of fits and what
-    its variance has beyond first order.
+    its variance has beyond first order, less where the error bends down.
     """
 
     result: Result
@@ -64,7 +64,7 @@ class Deviation(Shown):
     def standard_deviation(self) -> float | None:
         """That of the test error, at the dimension of the result."""
         dimension = self.result.dimension
-        return None if dimension is None else math.sqrt(sum(self.variance.values()) / dimension + self.beyond)
+        return None if dimension is None else math.sqrt(max(0.0, sum(self.variance.values()) / dimension + self.beyond))
 
     @property
     def test_error(self) -> float | None:
@@ -114,6 +114,15 @@ def deviation(model: Model, *, dimension: int | None = None, tolerance: float = 
     if is_exact(result):
         raise nothing_left("to vary")
     return deviation_of(result)
+
+
+def has_deviation(model: Model) -> bool:
+    """Whether the deviation between draws has been derived for a model."""
+    try:
+        require_deviation(model)
+    except BadInput:
+        return False
+    return True
 
 
 def require_deviation(model: Model) -> None:

@@ -19,7 +19,7 @@ from giantstep.system.mean_output import means_of, places_of_means, root_of_slop
 from giantstep.system.newton import newton
 
 Array = np.ndarray
-_TILTS = 30  # nodes of a normal variable
+_TILTS, _NEAR = 30, 0.02  # nodes of a normal variable; a tilt at which errors are straight
 _SIZE = 1e-2  # of the unknowns m, which may vanish at the solution
 
 
@@ -57,27 +57,27 @@ class Tilted:
 
 
 def over_tilts(system: CoupledSystem, dimension: float) -> tuple[float, float] | None:
-    """(mean test error, its variance beyond what is linear in the tilt) of fits at a dimension; None where some fit is
-    not found.
+    """(mean test error, its variance less that of its slope where there is no tilt) of fits at a dimension; None where
+    some fit is not found.
+
+    The slope is what the first order has: a tilt may take the error to where it is flat, or bends the other way.
     """
     tilt, start = _tilt(system) / math.sqrt(dimension), system.x.copy()
     nodes, weights = hermite(_TILTS)
-    errors = np.empty(len(nodes))
+    found: dict[float, float] = {}
     for side in (1.0, -1.0):
         x = start
-        for place in np.argsort(np.abs(nodes)):
-            if side * nodes[place] < 0.0:
-                continue
-            outcome = newton(Tilted(system, nodes[place] * tilt), x, most=40)
+        for size in np.sort(np.abs([*nodes[side * nodes > 0.0], _NEAR])).tolist():
+            outcome = newton(Tilted(system, side * size * tilt), x, most=40)
             if not outcome.converged:
                 return None
             x = outcome.x
             system.residual(x)
-            errors[place] = system.answer()[0]
+            found[side * size] = float(system.answer()[0])
     system.residual(start)
+    errors, slope = np.array([found[node] for node in nodes.tolist()]), (found[_NEAR] - found[-_NEAR]) / (2.0 * _NEAR)
     mean = float(weights @ errors)
-    linear = float(weights @ (nodes * errors))
-    return mean, max(0.0, float(weights @ (errors - mean) ** 2) - linear**2)
+    return mean, float(weights @ (errors - mean) ** 2) - slope**2
 
 
 def _tilt(system: CoupledSystem) -> Array:
