@@ -162,7 +162,8 @@ def without_law(model: Model) -> str | None:
 def _states(network: Network, steps: tuple[Step, ...], target: Target) -> tuple[LayerState, ...]:
     """The same in isotropic inputs."""
     found: list[LayerState] = []
-    values, told = network.readout.values, bool(steps) and steps[-1].bulk != "trained"  # whose samples are told by blocks
+    values = network.readout.values
+    told = bool(steps) and steps[-1].bulk != "trained"  # whose samples are told by blocks
     for number, step in enumerate(steps):
         if number or network.readout.biases is not None:
             from giantstep.law.further_steps import before_steps  # networks are simulated without a compiler
