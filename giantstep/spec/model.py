@@ -251,7 +251,10 @@ class Model(Table):
         if all(key in allowed and self._has_number(key, value) for key, value in changes.items()):
             return self._with_numbers(changes)
         _require_keys(changes)
-        return self._changed(self.to_dict(), changes)
+        found = self._changed(self.to_dict(), changes)
+        if any(key.split(".")[0] == "network" for key in changes):
+            return found
+        return replace(found, network=self.network)  # dictionaries do not have the nodes of a density
 
     @classmethod
     def _changed(cls, data: dict[str, Any], changes: Mapping[str, Any]) -> Self:

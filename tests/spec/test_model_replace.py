@@ -1,5 +1,6 @@
 """Models with values changed by key, as ``--set`` and sweeps do it."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -117,3 +118,12 @@ def test_replace_sets_label_noise_bias_and_alignments() -> None:
     assert noisy.replace({"network.bias": 0.25}).network.bias == 0.25
     two = model.replace({"target.link": "sign(z1*z2)", "spike.alignment": "[0.6, -0.3]"})
     assert two.spike is not None and two.spike.alignment == (0.6, -0.3)
+
+
+def test_nodes_of_a_density_stay() -> None:
+    """Values that stand for a density were lost where no number changed: a path of easier losses ended in a crash."""
+    density = Readout(density="exp(-u)*step(u)").at_nodes((0.5, 1.5), (0.5, 0.5), 1.0)
+    given = Model.from_dict(STEP)
+    nodes = replace(given, network=replace(given.network, readout=density))
+    assert nodes.replace({"fit.loss": {"name": "huber", "delta": 1.0}}).network == nodes.network
+    assert nodes.replace({"network.activation": "relu"}).network.readout.values == ()
