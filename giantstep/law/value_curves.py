@@ -88,18 +88,6 @@ class Curve:
         with mpmath.workdps(DIGITS):
             return np.array(divided_differences(self.values, self.rows), float)
 
-    def interpolated(self, found: Array) -> list[list[Any]] | None:
-        """What is found at the probes [P, D], at the values [n][D]; None where a polynomial does not resolve it."""
-        series = chebyshev.chebvander(chebyshev.chebpts1(_PLACES), _PLACES - 1).T @ found * (2.0 / _PLACES)
-        series[0] *= 0.5
-        sizes = np.abs(series).max(axis=1)
-        if not sizes[-2:].max() <= _UNSETTLED * sizes.max():
-            return None
-        counts = np.flatnonzero(sizes > _ROUNDED * sizes.max())
-        kept = series[: counts[-1] + 1 if counts.size else 1].T.tolist()
-        places = [(mpmath.mpf(value) - self.centre) / self.radius for value in self.values]
-        return [[_clenshaw(column, x) for column in kept] for x in places]
-
     def after(self, gained: Array, drift: Array, spread: Array) -> RowsAfter | None:
         """The rows after the step by what it adds at the probes: gained [P, D] along the directions before it and
         others, drift [P] and spread [P] of the bulk. None where a polynomial does not resolve it.
