@@ -69,8 +69,8 @@ def added_error(system: CoupledSystem, found: Means, error: float, signs: Signs 
         return variance
     size = math.sqrt(system.table[:, 1] @ (system.view("mean") ** 2 + system.view("Delta")))
     x, evaluated = system.x.copy(), system.evaluated
-    places, added, mu0 = places_of_means(system, found), 0.0, system.at.columns.node[-3 * system.blocks :][found.places]
-    scale = _scale(system, x, mu0, places)
+    places, added = places_of_means(system, found), 0.0
+    scale = 1.0 if system.problem.model.fit.penalty is None else _scale(system, x, found.places, places)
     for move in np.linalg.solve(found.curvature, root_of_slope(found)).T:
         moved = float(move @ found.products @ move)
         if moved == 0.0:
@@ -86,11 +86,12 @@ def added_error(system: CoupledSystem, found: Means, error: float, signs: Signs 
 
 
 def _scale(system: CoupledSystem, x: Array, functions: Array, places: Array) -> Array:
-    """How much of the functions [k, N] unknowns at these places move the output by: one, but beside a penalty, where
-    they are not m but the means of what that shrinks.
+    """How much of mean functions [k] unknowns at these places move the output by: beside a penalty they are not m but
+    the means of what that shrinks.
     """
     scale, here = np.ones(len(places)), system.view("mean").copy()
-    for number, (mu0, place) in enumerate(zip(functions, places.tolist(), strict=True)):
+    every = system.at.columns.node[-3 * system.blocks :]
+    for number, (mu0, place) in enumerate(zip(every[functions], places.tolist(), strict=True)):
         there = x.copy()
         there[place] += _NEAR * (1.0 + abs(x[place]))
         if system.fields(there):
