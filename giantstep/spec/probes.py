@@ -23,12 +23,19 @@ def places(indices: int) -> Array:
 
 
 def alike(one: Array, other: Array, share: float) -> bool:
-    """Whether values [n] at ``places`` are the same, but for a share of each, or of the largest that is likely."""
-    size = np.maximum(np.abs(one), np.max(np.abs(one[:_COUNT])))
-    return bool(np.all(np.abs(one - other) <= share * size))
+    """Whether values [n] at ``places`` are the same, but for a share of each, or of the largest that is likely.
+
+    Places where both overflow say nothing.
+    """
+    known = np.isfinite(one) | np.isfinite(other)
+    size = np.maximum(np.abs(one), np.max(np.abs(one[:_COUNT])))[known]
+    with np.errstate(over="ignore"):
+        apart = np.abs(one[known] - other[known])
+    return bool(np.all((apart <= share * size) & np.isfinite(apart)))
 
 
 def is_multiple(one: Array, other: Array, share: float) -> bool:
     """Whether values [n] at ``places`` are those of another function times a number, but for a share of each."""
     likely = int(np.argmax(np.abs(other[:_COUNT])))
-    return alike(one * other[likely], other * one[likely], share)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return alike(one * other[likely], other * one[likely], share)

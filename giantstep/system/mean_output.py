@@ -62,10 +62,12 @@ def variance_of_mean(found: Means) -> float:
 
 def added_error(system: CoupledSystem, found: Means, error: float, signs: Signs | None) -> float:
     """d times what a mean output that varies adds to the test error ``error``, to first order: its variance to squares;
-    to the probability of a wrong sign half the second derivative by m times the covariance of these.
+    to the probability of a wrong sign, or the squared error of what outputs stand for, half the second derivative by m
+    times the covariance of these.
     """
     variance = variance_of_mean(found)
-    if system.loss.FORM != "margin" or not 0.0 < variance < math.inf:
+    of_squares = system.loss.FORM != "margin" and system.predicts is None
+    if of_squares or not 0.0 < variance < math.inf:
         return variance
     size = math.sqrt(system.table[:, 1] @ (system.view("mean") ** 2 + system.view("Delta")))
     x, evaluated = system.x.copy(), system.evaluated

@@ -9,7 +9,7 @@ from giantstep.observe.optimal.few_values import gap
 from giantstep.observe.optimal.one import _is_even
 from giantstep.observe.optimal.thresholds import is_mirrored
 from giantstep.spec.link import link_values
-from giantstep.spec.probes import alike, places
+from giantstep.spec.probes import alike, is_multiple, places
 from giantstep.system.held_means import _turns_around
 
 
@@ -35,3 +35,13 @@ def test_values_that_grow_are_compared_by_their_own_sizes() -> None:
     moved = large.copy()
     moved[0] += 1e-6
     assert alike(large, large, 1e-12) and not alike(large, moved, 1e-12)
+
+
+def test_places_where_both_overflow_say_nothing() -> None:
+    """A kink exp(z1^3) - 2 does not move with z2: infinite less infinite counted as a move."""
+    z, other = places(2)
+    with np.errstate(over="ignore"):
+        grown = np.exp(z**3) - 2.0
+    assert not np.isfinite(grown).all()
+    assert alike(grown, grown, 1e-13) and not alike(grown, np.where(np.isfinite(grown), grown, 0.0), 1e-13)
+    assert is_multiple(grown, 3.0 * grown, 1e-13) and not is_multiple(grown, grown + other, 1e-13)
