@@ -14,6 +14,7 @@ import numpy as np
 
 from generated.runtime.mean_outputs import carried, fill_products
 from generated.runtime.unknowns import FAMILY
+from giantstep.spec.errors import NotConverged
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.sign_panels import Signs
 
@@ -79,12 +80,20 @@ def added_error(system: CoupledSystem, found: Means, error: float, signs: Signs 
             continue
         step = np.zeros_like(x)
         step[places] = _MOVE * size / math.sqrt(moved) * move / scale
-        bend = system.test_error(x + step, signs) + system.test_error(x - step, signs) - 2.0 * error
+        bend = sum(_error_at(system, x + side * step, signs) for side in (1.0, -1.0)) - 2.0 * error
         if abs(bend) > _ROUNDED * error:
             added += 0.5 * bend * moved / (_MOVE * size) ** 2
     system.fields(x)
     system.evaluated = evaluated  # averages are still those at x
     return max(0.0, added)
+
+
+def _error_at(system: CoupledSystem, x: Array, signs: Signs | None) -> float:
+    """The test error at x; infinite where the mean label that an output stands for has no mean square."""
+    try:
+        return system.test_error(x, signs)
+    except NotConverged:
+        return math.inf
 
 
 def _scale(system: CoupledSystem, x: Array, functions: Array, places: Array) -> Array:
