@@ -47,7 +47,8 @@ def add(subparsers: Subparsers) -> None:
         "--dimension",
         type=int,
         metavar="D",
-        help="input dimension d of the simulation; adds the theory at that finite size",
+        help="input dimension d of the simulation; adds the theory at that finite size, of as many neurons and samples "
+        "as the simulation has: whole numbers, where solve --dimension takes the ratios that are given",
     )
     add_simulation(curve)
     curve.add_argument(

@@ -33,7 +33,13 @@ def add(subparsers: Subparsers) -> None:
         _solve,
     )
     add_model(solve)
-    solve.add_argument("--dimension", type=int, metavar="D", help="include the leading finite-size correction at d = D")
+    solve.add_argument(
+        "--dimension",
+        type=int,
+        metavar="D",
+        help="include the leading finite-size correction at d = D, for the ratios that are given: networks, and curve, "
+        "have whole numbers of neurons and samples",
+    )
     add_tolerance(solve)
     solve.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -48,6 +54,8 @@ def _solve(arguments: argparse.Namespace) -> int:
     if arguments.json:
         parts = {"gains": found, "metrics": measured}
         more = {name: part.to_dict() for name, part in parts.items() if part is not None}
+        if measured is not None and measured.left_out:
+            more["metrics_left_out"] = {name: str(error) for name, error in measured.left_out.items()}
         print(json.dumps({**result.to_dict(), **more}, indent=2))
         return 0
     lines = [] if measured is None else _measured(measured)
@@ -56,14 +64,17 @@ def _solve(arguments: argparse.Namespace) -> int:
 
 
 def _metrics(result: gs.Result, wanted: Metrics) -> gs.Measured:
-    from giantstep.observe.metrics import metrics_of  # most models have none
+    from giantstep.observe.metrics import measured_at  # most models have none
 
-    return metrics_of(result, wanted)
+    return measured_at(result, wanted)
 
 
 def _measured(found: gs.Measured) -> list[Line]:
+    """The mean of each; where there is none, why."""
     return [
-        (name, number(found.values[name]), f"mean of {text} over fresh samples")
+        (name, "not known", str(found.left_out[name]))
+        if name in found.left_out
+        else (name, number(found.values[name]), f"mean of {text} over fresh samples")
         for name, text in found.expressions.entries
     ]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -40,7 +40,7 @@ _GROWS = 1.05  # the factor from which on a size is said to grow
 _VANISHES, _ROUNDING, _OF_ALL = 1e-13, 1e-13, 1e-12
 _TOLERANCE = 1e-10  # of an average, relative to that of its size
 _ORDER = 24  # of a panel of kappa
-_FINENESS = (1.0, 1.4)  # of the rules of several directions
+_FINENESS = (1.0, 1.4, 2.0, 2.8, 4.0)  # of the rules of several directions, of which two that follow agree
 _AT_ENDS = 1e-13  # of the size of an average, that may come from next to the ends of kappa
 _ACROSS = np.linspace(-1.0, 1.0, 13)  # places between these ends, at which more is looked for further out otherwise
 _LONGER, _PARTS = 1.5, 8  # how far beyond them it is looked for, and panels there
@@ -50,13 +50,14 @@ _LONGER, _PARTS = 1.5, 8  # how far beyond them it is looked for, and panels the
 class Measured(Shown):
     """Averages over fresh samples: values by name, and by how much they change under refinement.
 
-    result: the solution that they are of.
+    result: the solution that they are of; left_out: by name, why others of the expressions have no value.
     """
 
     values: Mapping[str, float]
     errors: Mapping[str, float]
     expressions: Metrics
     result: Result
+    left_out: Mapping[str, NotConverged] = field(default_factory=dict)
 
     @property
     def heading(self) -> str:
@@ -66,14 +67,15 @@ class Measured(Shown):
     def summary(self) -> list[Row]:
         """The values; of more than five the first four, and the names of the others."""
         rows = [(name, f"{number(value)}, to {self.errors[name]:.1e}") for name, value in self.values.items()]
+        rows += [(name, error.message) for name, error in self.left_out.items()]
         if len(rows) <= LINES - 1:
             return rows
         shown = rows[: LINES - 2]
         return [*shown, (f"{len(rows) - len(shown)} more", ", ".join(name for name, _ in rows[len(shown) :]))]
 
     def to_dict(self) -> dict[str, Any]:
-        """The part ``metrics`` of ``solve --json``."""
-        return dict(self.values)
+        """The part ``metrics`` of ``solve --json``: null for what has no value."""
+        return {name: self.values.get(name) for name, _ in self.expressions.entries}
 
 
 class _Unsettled(NotConverged):
@@ -104,17 +106,28 @@ def metrics(
 
 def metrics_of(result: Result, wanted: Metrics) -> Measured:
     """The averages at a solution. Raises NotConverged where one does not settle."""
+    found = measured_at(result, wanted)
+    for error in found.left_out.values():
+        raise error
+    return found
+
+
+def measured_at(result: Result, wanted: Metrics) -> Measured:
+    """The same, with what does not settle left out."""
     problem = problem_of(result.vocabulary, result.dimension, result.bias, intermediate=True)
-    output = Output(problem, order_of(problem, result))
-    found = {name: _average(name, Given.of(output, text)) for name, text in wanted.entries}
-    for name, (value, _) in found.items():
-        if not math.isfinite(value):
-            raise NotConverged(
-                f"the average of metrics.{name} does not exist, or is too large for a number",
-                "use a function that grows more slowly with the output",
-            )
+    try:
+        output = Output(problem, order_of(problem, result))
+    except NotConverged as error:
+        return Measured({}, {}, wanted, result, {name: error for name, _ in wanted.entries})
+    found: dict[str, tuple[float, float]] = {}
+    left_out: dict[str, NotConverged] = {}
+    for name, text in wanted.entries:
+        try:
+            found[name] = _average(name, Given.of(output, text))
+        except NotConverged as error:
+            left_out[name] = error
     values, errors = ({name: pair[i] for name, pair in found.items()} for i in (0, 1))
-    return Measured(values, errors, wanted, result)
+    return Measured(values, errors, wanted, result, left_out)
 
 
 def _average(name: str, given: Given) -> tuple[float, float]:
@@ -125,6 +138,11 @@ def _average(name: str, given: Given) -> tuple[float, float]:
         raise
     except (NotConverged, DoesNotSettle):  # also of labels that are cut where the metric has a kink, too often
         raise _unsettled(name, given) from None
+    if not math.isfinite(value):
+        raise NotConverged(
+            f"the average of metrics.{name} does not exist, or is too large for a number",
+            "use a function that grows more slowly with the output",
+        )
     return value, error + given.output.unlike * abs(value)
 
 
@@ -274,19 +292,23 @@ def _normal(kappa: Array) -> Array:
 
 
 def _on_grid(name: str, given: Given, resolution: Resolution, left: float) -> tuple[float, float]:
-    """Several directions of kappa: the rule of their features at two finenesses."""
-    problem, found = given.output.problem, []
+    """Several directions of kappa: the rule of their features, at finer and finer nodes: an output may turn faster."""
+    problem, before = given.output.problem, math.nan
     for fineness in _FINENESS:
         rows = tensor_table(shape_of(problem), (fineness,) * problem.rank)
         kappa = coordinates(rows, 1, problem.rank)
         terms = rows[:, 1] * given.at(kappa, resolution)
-        found.append(float(terms.sum()))
-        if not share_at_ends(kappa, terms) <= max(_AT_ENDS, left / max(abs(found[-1]), 1e-300)):
+        value = float(terms.sum())
+        if not share_at_ends(kappa, terms) <= max(_AT_ENDS, left / max(abs(value), 1e-300)):
             raise _unsettled(name, given, further=True)
-    sizes = np.abs(terms)
-    most = np.argsort(sizes)[-len(_ACROSS) :]
-    missed = float(rows[most, 1] @ given.missed(kappa[most], resolution)) * float(sizes.sum() / sizes[most].sum())
-    error = abs(found[1] - found[0]) + missed
-    if not (math.isfinite(error) and error <= max(1e3 * _TOLERANCE * abs(found[1]), left)):
-        raise _unsettled(name, given)
-    return found[1], error
+        allowed, change = max(1e3 * _TOLERANCE * abs(value), left), abs(value - before)
+        if change <= allowed:
+            sizes = np.abs(terms)
+            most = np.argsort(sizes)[-len(_ACROSS) :]
+            missed = float(rows[most, 1] @ given.missed(kappa[most], resolution))
+            error = change + missed * float(sizes.sum() / sizes[most].sum())
+            if error <= allowed:
+                return value, error
+            break
+        before = value
+    raise _unsettled(name, given)

@@ -62,7 +62,8 @@ def curve(
 ) -> Dataset:
     """Errors and metrics of a model along a sweep ("fit.samples=0.2:3:30", or several for a family of curves).
 
-    dimension: adds the theory at that finite size. simulate: adds ``seeds`` systems of that dimension, at most
+    dimension: adds the theory at that finite size, for whole numbers of neurons and samples, where ``solve`` takes
+    ratios as they are. simulate: adds ``seeds`` systems of that dimension, at most
     ``simulate_points`` points spread over the first sweep; points of one feature law share their features, so
     their simulated errors are correlated. executor: a number of processes, or any concurrent.futures.Executor;
     default, in this process. checkpoint: a file of finished points from which an interrupted sweep goes on; delete it

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from giantstep.observe.metrics import metrics_of
-from giantstep.spec.errors import NotConverged
-from giantstep.spec.metrics import Metrics
+from giantstep.observe.metrics import measured_at
 from giantstep.spec.model import Model
 from giantstep.system.result import Result
 
@@ -18,11 +16,5 @@ def measured(result: Result) -> tuple[dict[str, float], str]:
     """The metrics of a solution by name, without those that do not settle, and why these do not."""
     if result.model.metrics is None:
         return {}, ""
-    found: dict[str, float] = {}
-    reasons = []
-    for entry in result.model.metrics.entries:
-        try:
-            found |= metrics_of(result, Metrics((entry,))).values
-        except NotConverged as error:
-            reasons.append(str(error))
-    return found, " | ".join(reasons)
+    found = measured_at(result, result.model.metrics)
+    return dict(found.values), " | ".join(map(str, found.left_out.values()))

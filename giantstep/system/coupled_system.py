@@ -217,6 +217,10 @@ class CoupledSystem(JudgedSigns):
         found: Tangents = self.equations.tangents.at(self.node, self.problem.fraction, self.parameters, known)
         return found
 
+    def moves_means_by(self) -> Array:
+        """What m [K] move by with the unknowns in their places, at the last x."""
+        return np.ones(self.blocks)
+
     def moves(self, rates: Array, of_beta: float = 0.0, penalty: int | None = None) -> dict[str, Array]:
         """Tangents of the unknowns by name, by rates of ``x`` and of_beta, of the width."""
         room = State(self.kernel, self.blocks, 0)

@@ -21,7 +21,6 @@ from giantstep.system.sign_panels import Signs
 Array = np.ndarray
 _NOTHING = 1e-26  # of the largest E mu0^2: a function that vanishes
 _MOVE = 0.1  # of the output, by which second differences of a test error move it
-_NEAR = 1e-6  # of an unknown, by which its part in the output is told
 _ROUNDED = 1e-12  # of a test error: differences that are rounding
 
 
@@ -72,8 +71,7 @@ def added_error(system: CoupledSystem, found: Means, error: float, signs: Signs 
         return variance
     size = math.sqrt(system.table[:, 1] @ (system.view("mean") ** 2 + system.view("Delta")))
     x, evaluated = system.x.copy(), system.evaluated
-    places, added = places_of_means(system, found), 0.0
-    scale = 1.0 if system.problem.model.fit.penalty is None else _scale(system, x, found.places, places)
+    places, scale, added = places_of_means(system, found), system.moves_means_by()[found.places], 0.0
     for move in np.linalg.solve(found.curvature, root_of_slope(found)).T:
         moved = float(move @ found.products @ move)
         if moved == 0.0:
@@ -94,21 +92,6 @@ def _error_at(system: CoupledSystem, x: Array, signs: Signs | None) -> float:
         return system.test_error(x, signs)
     except NotConverged:
         return math.inf
-
-
-def _scale(system: CoupledSystem, x: Array, functions: Array, places: Array) -> Array:
-    """How much of mean functions [k] unknowns at these places move the output by: beside a penalty they are not m but
-    the means of what that shrinks.
-    """
-    scale, here = np.ones(len(places)), system.view("mean").copy()
-    every = system.at.columns.node[-3 * system.blocks :]
-    for number, (mu0, place) in enumerate(zip(every[functions], places.tolist(), strict=True)):
-        there = x.copy()
-        there[place] += _NEAR * (1.0 + abs(x[place]))
-        if system.fields(there):
-            moved = (system.view("mean") - here) / (there[place] - x[place])
-            scale[number] = (moved @ mu0) / (mu0 @ mu0)
-    return scale
 
 
 def root_of_slope(found: Means) -> Array:

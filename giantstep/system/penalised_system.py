@@ -164,6 +164,13 @@ class PenalisedSystem(CoupledSystem):
         width, variance, _ = self._of_x(x)
         return self._with_law(super().scale(x), (np.abs(width), np.abs(variance), np.sqrt(np.abs(variance))))
 
+    def moves_means_by(self) -> Array:
+        """See ``CoupledSystem``: m that the law of the readouts tells move with the mean of its argument."""
+        if not self.finite:
+            return super().moves_means_by()
+        found: Array = self._overlap(1.0) * self._slopes()[READOUT, -1]
+        return found
+
     def moves(self, rates: Array, of_beta: float = 0.0, penalty: int | None = None) -> dict[str, Array]:
         """Tangents of the unknowns of the equations and of the stand-in, where the law of the readouts has its own."""
         along, shift = self._law_rates(rates, penalty), of_beta / self._given[0]

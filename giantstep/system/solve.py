@@ -57,8 +57,9 @@ def solve(
 ) -> Result:
     """Solve the saddle-point equations of a model.
 
-    ``dimension``: include the leading finite-size correction (docs/theory.md, section 6); ``tolerance``: relative error
-    of the test error allowed by quadrature; ``start``: the solution of a similar model, which may save time. Raises
+    ``dimension``: include the leading finite-size correction (docs/theory.md, section 6), for the ratios that are
+    given: ``curve`` and ``simulate`` have whole numbers of neurons and samples; ``tolerance``: relative error of the
+    test error allowed by quadrature; ``start``: the solution of a similar model, which may save time. Raises
     BadInput, or NotConverged with a diagnosis; never returns a number that was not verified.
     Source: [CUI24] Result 3.3, App. C.
     """

@@ -173,6 +173,58 @@ def test_a_model_file_has_them_and_solve_prints_them(tmp_path: Path, capsys: pyt
         assert "y*f < 0" in capsys.readouterr().out
 
 
+def test_a_metric_without_a_mean_leaves_the_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A solution does not fail by it: it is null, with the reason beside it."""
+    model = PLAIN.replace(metrics={"none": "exp(9*f**2)", "wrong": "y*f < 0"})
+    file = tmp_path / "model.toml"
+    file.write_text(model.to_toml())
+    assert main(["solve", str(file), "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["metrics"]["none"] is None and list(printed["metrics_left_out"]) == ["none"]
+    assert "no mean" in printed["metrics_left_out"]["none"]
+    assert printed["metrics"]["wrong"] == gs.metrics(PLAIN, {"wrong": "y*f < 0"}).values["wrong"]
+    assert main(["solve", str(file)]) == 0
+    (line,) = (each for each in capsys.readouterr().out.splitlines() if each.startswith("none"))
+    assert "not known" in line and "no mean" in line
+
+
+def test_outputs_that_turn_faster_than_features_have_finer_nodes() -> None:
+    """After two steps, on the first nodes 5e-7 off: kappa and t on grids, whose error is what half of them differ by.
+
+    The output is averaged in closed form.
+    """
+    readout = {"values": [1.0, -0.5], "fractions": [0.3, 0.7], "biases": [0.0, 0.4]}
+    steps = [{"samples": 4.62, "learning_rate": 0.92}, {"samples": 4.51, "learning_rate": 1.09}]
+    model = gs.Model.from_dict(
+        {
+            "network": {"activation": "hard_tanh", "width": 1.173, "readout": readout},
+            "target": {"link": "tanh(2*z)"},
+            "fit": {"samples": 2.92, "ridge": 0.2647},
+            "step": steps,
+        }
+    )
+    found = gs.metrics(model, {"distance": "abs(y-f)"})
+    problem = problem_of(model)
+    law, gamma = Output(problem, order_of(problem, found.result)), np.array(problem.overlaps)[:, 0]
+
+    def average(step: float) -> float:
+        normals = np.arange(-7.0, 7.0 + step, step)
+        kappa = np.stack([each.ravel() for each in np.meshgrid(normals, normals)], axis=1)
+        mean, slope, variance = law.of(kappa)
+        t, total = np.arange(-7.0, 7.0, 0.5 * step), 0.0
+        for place in t:
+            y = np.tanh(2.0 * (kappa @ gamma + math.sqrt(1.0 - gamma @ gamma) * place))
+            apart, spread = y - mean - slope[:, 0] * place, np.sqrt(variance)
+            distance = spread * math.sqrt(2.0 / math.pi) * np.exp(-0.5 * (apart / spread) ** 2)
+            distance += apart * (2.0 * ndtr(apart / spread) - 1.0)
+            total += math.exp(-0.5 * place**2) * (np.exp(-0.5 * (kappa**2).sum(axis=1)) @ distance)
+        return float(total) * 0.5 * step**3 / (2.0 * math.pi) ** 1.5
+
+    fine, coarse = average(0.2), average(0.4)
+    assert abs(fine - coarse) < 1e-6  # of the coarse one: trapezoids square it
+    assert found.values["distance"] == pytest.approx(fine, rel=1e-9, abs=0.0)
+
+
 def test_one_is_set_by_its_name() -> None:
     model = PLAIN.replace({"metrics.square": "f**2"})
     assert model == PLAIN.replace(metrics={"square": "f**2"})

@@ -15,6 +15,10 @@ from giantstep.observe.simulate import simulate
 from giantstep.observe.tune import tune
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.model import Model
+from giantstep.system.coupled_solver import coupled_solution
+from giantstep.system.merged_blocks import merged
+from giantstep.system.penalised_system import PenalisedSystem
+from giantstep.system.problem import problem_of
 from giantstep.system.solve import solve
 from giantstep.verify.certificate import certificate
 
@@ -207,3 +211,23 @@ def test_a_penalty_that_holds_all_readouts_is_refused_with_the_reason() -> None:
         solve(model(fit__penalty=l1(5.0)))
     assert "holds at zero all readouts but a share of 2e-08" in refusal.value.message
     assert refusal.value.hint.startswith("weaken fit.penalty")
+
+
+def test_means_move_with_the_unknowns_in_their_places() -> None:
+    """By differences of order 2: their error is a third derivative, of order one, times (1e-4)^2."""
+    given = model(network__activation="relu", network__readout=TWO, fit__penalty=l1(0.1), fit__loss="huber")
+    problem, _ = merged(problem_of(given, 300))
+    system = coupled_solution(problem, 1e-10, None).system
+    assert isinstance(system, PenalisedSystem)
+    x, step = system.x.copy(), 1e-4
+    for block, place in enumerate(system.places[-1]):
+        means = []
+        for side in (1.0, -1.0):
+            there = x.copy()
+            there[place] += side * step
+            assert system.fields(there)
+            means.append(system.view("m").copy())
+        system.fields(x)
+        moved = (means[0] - means[1]) / (2.0 * step)
+        assert moved[block] == pytest.approx(system.moves_means_by()[block], rel=1e-6)
+        assert moved[1 - block] == 0.0
