@@ -19,11 +19,10 @@ from generated.runtime.steps import NONE, RAISED, raise_variances
 from generated.runtime.unknowns import COLUMN, FAMILY, RESIDUAL, ROW
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
-from giantstep.system.many_digits import certified, many
+from giantstep.system.many_digits import certified, in_many_digits, many, plain
 from giantstep.system.problem import Problem
 from giantstep.system.resolved import Resolved
 from giantstep.system.state import State, places_in_numbers
-from giantstep.system.uncompiled import uncompiled
 
 Array = np.ndarray
 _PLACES = np.array([-1.0, 0.0, 1.0])  # of kappa about its mean, in units of its spread
@@ -73,6 +72,7 @@ class LinearFeatures(CoupledSystem):
         found[self.responses] = self._turned(matrix)[self.pairs]
         return found
 
+    @in_many_digits()
     def _turned(self, matrix: Array) -> Array:
         frame = many(self.frame) if matrix.dtype == object else self.frame
         once = sum(frame[:, b, None].reshape(-1, *[1] * (matrix.ndim - 1)) * matrix[b] for b in range(self.blocks))
@@ -150,6 +150,7 @@ class LinearFeatures(CoupledSystem):
         room = self.digits
         return self.few, self.share, many(self.parameters), room.vector, room.matrix, room.field
 
+    @in_many_digits()
     def _take(self) -> None:
         """The numbers of the places at all nodes, in double precision."""
         self.work[...] = self.digits.work
@@ -176,5 +177,5 @@ def _reflection(along: Array) -> Array:
 
 @lru_cache(maxsize=16)
 def _plain(kernel: ModuleType, name: str) -> Callable[..., Any]:
-    """A kernel in plain Python, for numbers of many digits."""
-    return uncompiled(getattr(kernel, name))
+    """A kernel for numbers of many digits."""
+    return plain(getattr(kernel, name))

@@ -1,53 +1,49 @@
 """Generated solvers in numbers of many digits: where double precision loses those that the answer needs.
 
-The same functions as plain Python, on numbers of mpmath; a division by zero is infinite, as compiled.
+The same functions as plain Python, on decimal numbers, which Python computes in C; a division by zero is infinite, as
+compiled.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from types import ModuleType
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
+from functools import lru_cache
 from typing import Any
 
-import mpmath
 import numpy as np
 
 from generated.runtime.certificate import OnTable, evaluate_points
 from giantstep.system.uncompiled import uncompiled
 
 Array = np.ndarray
-DIGITS = 40  # a small ridge takes twice its own of them: linear features of several blocks cancel to its square
+DIGITS = 42  # a small ridge takes twice its own of them: linear features of several blocks cancel to its square
 _KNOWN = 32  # digits to which unknowns are solved for
+_CONTEXT = Context(prec=DIGITS, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[])
 
 
-def _numbers() -> Any:
-    """A kind of number with so many digits, whose divisions and roots are those that compiled code takes."""
-    context = mpmath.MPContext()
-    context.dps = DIGITS
-    kind = context.mpf
-    divided, divides = kind.__truediv__, kind.__rtruediv__
-
-    def over(self: Any, other: Any) -> Any:
-        return divided(self, other) if other != 0 else self * context.inf
-
-    def under(self: Any, other: Any) -> Any:
-        return divides(self, other) if self != 0 else other * context.inf
-
-    kind.__truediv__, kind.__rtruediv__, kind.sqrt = over, under, context.sqrt
-    return kind
-
-
-_NUMBER = _numbers()
+@contextmanager
+def in_many_digits() -> Iterator[None]:
+    """What is computed with numbers of many digits is rounded to them."""
+    with localcontext(_CONTEXT):
+        yield
 
 
 def many(array: Array) -> Array:
     """An array of double precision as one of many digits."""
-    return np.array([_NUMBER(value) for value in array.ravel().tolist()], object).reshape(array.shape)
+    return np.array([_number(value) for value in array.ravel().tolist()], object).reshape(array.shape)
 
 
-def solver(kernel: ModuleType) -> Callable[..., Any]:
+def plain(kernel: Any, **constants: float) -> Callable[..., Any]:
+    """A compiled function for numbers of many digits, see ``uncompiled``."""
+    return in_many_digits()(uncompiled(kernel, _number, **constants))
+
+
+@lru_cache(maxsize=16)
+def solver(solve: Any) -> Callable[..., Any]:
     """The solver of a generated module for numbers of many digits; its unknowns are known to most of them."""
-    return uncompiled(kernel.solve, ENOUGH=10.0**-_KNOWN, CLOSE=10.0 ** (-_KNOWN / 2))
+    return plain(solve, ENOUGH=10.0**-_KNOWN, CLOSE=10.0 ** (-_KNOWN / 2))
 
 
 def certified(certificate: OnTable, fraction: Array, parameters: Array, work: Array) -> Array:
@@ -55,5 +51,9 @@ def certified(certificate: OnTable, fraction: Array, parameters: Array, work: Ar
     worst = np.empty(len(parameters))
     given = (many(certificate.start), many(fraction), many(parameters), work)
     moved = (certificate.source, certificate.target, certificate.rooted)
-    uncompiled(evaluate_points)(certificate.rows, *given, *moved, worst)
+    plain(evaluate_points)(certificate.rows, *given, *moved, worst)
     return worst
+
+
+def _number(value: float) -> Decimal:
+    return _CONTEXT.create_decimal(value)

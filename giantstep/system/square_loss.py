@@ -17,6 +17,7 @@ from giantstep.spec.errors import NotConverged
 from giantstep.spec.one_at_a_time import TURN
 from giantstep.system.evidence import RESIDUAL, ROUNDING, energies_agree
 from giantstep.system.kernels import system_kernel
+from giantstep.system.many_digits import certified, many, solver
 from giantstep.system.problem import Features, Parameters, Problem, Solution
 from giantstep.system.result import ORDER_PARAMETERS
 from giantstep.system.slight_response import peak_hint, slight_hint
@@ -163,13 +164,11 @@ def points_of(problem: Problem, tolerance: float = 1e-10) -> Points:
 
 
 def _to_many_digits(problem: Problem, rule: _Rule, numbers: np.ndarray, square: tuple[float, float]) -> Points:
-    from giantstep.system.many_digits import certified, many, solver  # loads mpmath, which most models need not
-
     fraction = problem.fraction
     given = (many(rule.rough), many(rule.node)), many(fraction), many(numbers), square
-    found = run_points(rule.kernel, *given, solve=solver(rule.kernel), functions=rule.functions)
+    found = run_points(rule.kernel, *given, solve=solver(rule.kernel.solve), functions=rule.functions)
     residual = certified(rule.certificate, fraction, numbers, found.work)
-    told = found._replace(work=found.work.astype(float), field=found.field.astype(float))
+    told = found._replace(**{name: getattr(found, name).astype(float) for name in ("out", "work", "field")})
     return Points(problem, rule, told, residual)
 
 

@@ -208,7 +208,7 @@ def run_points(
     rough, node = nodes
     work: Array = np.zeros((count, size), kind) if start is None else start.astype(kind)
     field: Array = np.empty((rows, node.shape[1]), kind)
-    out, status = np.empty((count, 5)), np.empty(count, _WHOLE)
+    out, status = np.empty((count, 5), kind), np.empty(count, _WHOLE)
     room = work, field, places, sizes
     (solve or kernel.solve)(rough, node, fraction, parameters, *square, *room, start is not None, out, status)
     return SolvedPoints(status, out, work, field)
