@@ -55,6 +55,9 @@ def _lines(found: gs.Bounds) -> list[Line]:
         _line("lower bound", found.lower, f"any readout, {given}"),
         _line("upper bound", found.upper, f"best ridge of the square loss, {given}"),
     ]
+    if found.first_upper is not None:
+        words = "the same at the first minimum downhill from a bias of zero, where solve has it as the ridge grows"
+        lines.append(_line("upper bound there", found.first_upper, words))
     every = " in every step" if len(found.model.steps) > 1 else ""
     for name, bound in (("least lower bound", found.best_lower), ("least upper bound", found.best_upper)):
         if bound is not None:

@@ -17,7 +17,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -25,11 +25,12 @@ from giantstep.law.intermediate_steps import is_intermediate
 from giantstep.law.known_indices import in_known
 from giantstep.law.readout_law import RUNGS, at_nodes
 from giantstep.observe.baselines import best_linear_error
+from giantstep.observe.best_bias import AlongRates, Bounded, best_bias, first_bias
 from giantstep.observe.bound import Bound
-from giantstep.observe.bound_fits import fitted, lower_of, upper_of
+from giantstep.observe.bound_fits import lower_of, upper_of
 from giantstep.observe.bound_functions import BoundFunctions, bound_functions
 from giantstep.observe.conditional_model import conditional
-from giantstep.observe.minimise import least, least_positive
+from giantstep.observe.minimise import least_positive
 from giantstep.observe.polynomial_error import polynomial_errors
 from giantstep.quadrature.mesh import ORDERS
 from giantstep.spec.arguments import checked_flag, checked_range
@@ -42,13 +43,12 @@ from giantstep.spec.shown import Pictured, Row, number, numbers
 from giantstep.system.problem import Problem, problem_of
 
 Array = np.ndarray
-Bounded = Literal["lower", "upper"]
 _BOUNDED: tuple[Bounded, Bounded] = ("lower", "upper")
 RATES = (1e-3, 1e3)  # learning rates that are searched
 _RATES, _RATES_WITH_BIAS = 61, 25
 _SETTLED, _SEARCHED = 1e-9, 2  # change of the bound of a density between numbers of nodes; which one is searched with
-_SAME = 1e-12  # relative, of bounds that differ by rounding
-_BIASES = np.linspace(-4.0, 4.0, 17)  # in units of the spread of a pre-activation
+_CELL = 0.999  # of the distance of two learning rates of a grid
+_APART = 1e-6  # relative, of bounds of two minima of the bias
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -57,7 +57,9 @@ class Bounds(Pictured):
 
     lower, upper: at the model's own spike; best_lower, best_upper: at the learning rate, one for all steps, where each
     is least, None without a step. polynomial: degree -> error of the best polynomial of that degree; the constant is
-    degree 0. dimension: of a step below the giant one.
+    degree 0. dimension: of a step below the giant one. first_upper: the upper bound at the first minimum of the
+    training error downhill from a bias of zero, where ``solve`` has a trained one as the ridge grows, if another one
+    is lower.
     """
 
     model: Model
@@ -68,6 +70,7 @@ class Bounds(Pictured):
     best_linear: float
     polynomial: Mapping[int, float]
     dimension: int | None = None
+    first_upper: Bound | None = None
 
     def functions(self, at: Sequence[float] | Array | None = None) -> BoundFunctions:
         """What attains the lower and the upper bound, along v, at points ``at`` (default: 121 between -3 and 3).
@@ -82,6 +85,9 @@ class Bounds(Pictured):
         if self.best_lower is not None and self.best_upper is not None:
             both = f"{number(self.best_lower.value)} to {number(self.best_upper.value)}"
             found.append(("at the best learning rate", both))
+        if self.first_upper is not None:
+            first = self.first_upper
+            found.append(("upper, first bias", f"{number(first.value)} at {number(first.bias)}, where solve has it"))
         degrees = {f"degree {degree}": value for degree, value in self.polynomial.items()}
         return [
             *found,
@@ -109,6 +115,7 @@ class Bounds(Pictured):
             "lower": self.lower.to_dict(),
             "upper": self.upper.to_dict(),
             **{name: None if bound is None else bound.to_dict() for name, bound in best.items()},
+            "first_upper": None if self.first_upper is None else self.first_upper.to_dict(),
             "best_linear": self.best_linear,
             "polynomial": {str(degree): value for degree, value in self.polynomial.items()},
             "model": self.model.to_dict(),
@@ -160,6 +167,7 @@ def bounds(
         best_linear_error(link),
         polynomial_errors(link, degree),
         dimension,
+        first_upper(model, upper, dimension),
     )
 
 
@@ -171,9 +179,26 @@ def bound(model: Model, kind: Bounded, dimension: int | None = None) -> Bound:
     if model.network.readout.continuous:
         return _of_density(model, kind, dimension)
     features = _features(model, dimension)
-    bias = _best_bias(features, kind) if model.network.trains_bias else model.network.initial_bias
-    coarse, fine = (_at(model, features(bias), kind, order) for order in ORDERS)
+    bias = best_bias(features, kind) if model.network.trains_bias else model.network.initial_bias
+    return _with_error(model, features(bias), kind)
+
+
+def _with_error(model: Model, problem: Problem, kind: Bounded) -> Bound:
+    """The bound by two orders of quadrature."""
+    coarse, fine = (_at(model, problem, kind, order) for order in ORDERS)
     return replace(fine, error=abs(fine.value - coarse.value) + fine.error)
+
+
+def first_upper(model: Model, upper: Bound, dimension: int | None = None) -> Bound | None:
+    """The upper bound at the first minimum of the training error downhill from a bias of zero, which a trained one goes
+    to; None where that is the least one, or no bias is trained.
+    """
+    if not model.network.trains_bias or dimension is None and is_intermediate(model):
+        return None
+    model = upper.model
+    features = _features(model, dimension)
+    found = _with_error(model, features(first_bias(features)), "upper")
+    return found if found.value > (1.0 + _APART) * upper.value else None
 
 
 def _of_density(model: Model, kind: Bounded, dimension: int | None) -> Bound:
@@ -210,7 +235,8 @@ def best_bound(
     points = _RATES_WITH_BIAS if model.network.trains_bias else _RATES
     at: Callable[[float], Model] = partial(_at_rate, model)
     told = () if progress is None else (partial(progress, f"learning rates, {kind} bound"),)
-    found = least_positive(lambda rate: _value(at(rate), kind, dimension), *rates, points, *told)
+    biases = AlongRates(kind, _CELL * math.log(rates[1] / rates[0]) / (points - 1))
+    found = least_positive(lambda rate: _value(at(rate), rate, biases, dimension), *rates, points, *told)
     return replace(bound(at(found.place), kind, dimension), at_edge=found.at_edge)
 
 
@@ -223,24 +249,11 @@ def _features(model: Model, dimension: int | None) -> Callable[[float], Problem]
     return lambda bias: problem_of(model, dimension, bias, intermediate=True)
 
 
-def _value(model: Model, kind: Bounded, dimension: int | None) -> float:
+def _value(model: Model, rate: float, biases: AlongRates, dimension: int | None) -> float:
     model = at_nodes(model, _SEARCHED) if model.network.readout.continuous else model
     features = _features(model, dimension)
-    bias = _best_bias(features, kind) if model.network.trains_bias else model.network.initial_bias
-    return _at(model, features(bias), kind, ORDERS[0]).value
-
-
-def _best_bias(features: Callable[[float], Problem], kind: Bounded) -> float:
-    """The common bias with the least bound; of the infinite ridge that with the least training error."""
-    spread = features(0.0).spread()
-
-    def value(bias: float) -> float:
-        parts = conditional(features(bias), ORDERS[0])
-        return lower_of(parts).value if kind == "lower" else fitted(parts).left
-
-    found = least(value, spread * _BIASES)
-    # in the limit of a step below the giant one a bias of zero may have more features than any other
-    return found.place if found.value < (1.0 - _SAME) * value(0.0) else 0.0
+    bias = biases.at(rate, features) if model.network.trains_bias else model.network.initial_bias
+    return _at(model, features(bias), biases.kind, ORDERS[0]).value
 
 
 def _at(model: Model, problem: Problem, kind: Bounded, order: int) -> Bound:

@@ -35,11 +35,11 @@ def least(function: Callable[[float], float], grid: Array, told: Told = _nobody)
     told(done, total) follows the grid. Places where the function cannot be evaluated (BadInput, NotConverged) are left
     out. Raises NotConverged where there is no other.
     """
-    guarded = _guarded(function)
+    guard = guarded(function)
     values = np.empty(len(grid))
     for done, x in enumerate(grid):
         told(done, len(grid))
-        values[done] = guarded(float(x))
+        values[done] = guard(float(x))
     if not np.isfinite(values).any():
         raise NotConverged(
             f"nothing could be evaluated between {grid[0]:g} and {grid[-1]:g}", "change the range that is searched"
@@ -47,7 +47,7 @@ def least(function: Callable[[float], float], grid: Array, told: Told = _nobody)
     padded = np.concatenate([[np.inf], values, [np.inf]])
     local = np.flatnonzero(np.isfinite(values) & (values <= padded[:-2]) & (values <= padded[2:]))
     chosen = local[np.argsort(values[local], kind="stable")][:_REFINED]
-    found = [_refined(guarded, grid, int(i), float(values[i])) for i in chosen]
+    found = [_refined(guard, grid, int(i), float(values[i])) for i in chosen]
     place, value = min(found, key=lambda pair: pair[1])
     span = float(grid[-1] - grid[0])
     edge = min(abs(place - float(grid[0])), abs(place - float(grid[-1]))) <= 1e-6 * span
@@ -69,7 +69,9 @@ def _refined(function: Callable[[float], float], grid: Array, i: int, value: flo
     return (float(closer.x), float(closer.fun)) if closer.fun < value else (float(grid[i]), value)
 
 
-def _guarded(function: Callable[[float], float]) -> Callable[[float], float]:
+def guarded(function: Callable[[float], float]) -> Callable[[float], float]:
+    """The same function; infinite where it cannot be evaluated."""
+
     def value(x: float) -> float:
         try:
             found = function(x)

@@ -142,22 +142,27 @@ class _Search:
     def bracket(self, start: _Start) -> tuple[_Point, _Point]:
         """Two points downhill from the start between which the slope changes its sign.
 
-        Where the free energy has risen although it falls again, a minimum was passed: the step is shortened. The start
-        twice, where any bias is as good.
+        Where the free energy has risen although it falls again, a minimum was passed: the step is shortened. Where it
+        is flat, rounding has a sign, and what it rises to is looked for beyond. The start twice, where any bias is as
+        good.
         """
         near, direction, step = start.point, start.direction, self.first()
+        last = near  # that falls
         while abs(near.bias) < _FARTHEST:
             far = self.at(near.bias + direction * step)
-            if far.slope * direction >= 0.0:
-                return near, far
+            rise = _rise(far, direction)
+            if rise > 0.0:
+                return last, far
             if _energy(far) - _energy(near) > _flat(near):
                 step *= _SHORTER
                 continue
-            near, step = far, (_FASTER if step < _FIRST else _GROWTH) * step
+            near, last = far, far if rise < 0.0 else last
+            step *= _FASTER if step < _FIRST else _GROWTH
         if _energy(start.point) - _energy(near) <= _LEVEL * max(1.0, abs(_energy(near))):
             return start.point, start.point
+        end = f"it falls up to {last.bias:.3g}, and is flat from there on" if last is not near else "it still falls"
         raise NotConverged(
-            f"the training objective has no minimum in the bias: it still falls at {_FARTHEST:g}",
+            f"the training objective has no minimum in the bias: {end} at {near.bias:.3g}",
             "set network.bias to a number",
         )
 
@@ -202,6 +207,12 @@ def _is_even(problem: Problem) -> bool:
 def _flat(point: _Point) -> float:
     """A slope or change of the free energy that is none."""
     return _FLAT * max(1.0, abs(_energy(point)))
+
+
+def _rise(point: _Point, direction: float) -> float:
+    """The slope in a direction, zero for one that is rounding of the free energy."""
+    slope = point.slope * direction
+    return slope if abs(slope) > _FLAT * abs(_energy(point)) else 0.0
 
 
 def _energy(point: _Point) -> float:

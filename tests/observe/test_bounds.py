@@ -13,6 +13,7 @@ import pytest
 import giantstep as gs
 from giantstep.cli.main import main
 from giantstep.observe.baselines import best_linear_error
+from giantstep.observe.bound_fits import lower_of, upper_of
 from giantstep.observe.bounds import best_bound, bound
 from giantstep.observe.conditional_model import conditional
 from giantstep.observe.polynomial_error import polynomial_errors
@@ -273,3 +274,46 @@ def test_the_command_prints_a_table_and_json(capsys: pytest.CaptureFixture[str])
     assert data["lower"]["value"] < data["upper"]["value"]
     assert main(["bounds", path, "--rates", "1"]) == 2
     assert "--rates" in capsys.readouterr().err
+
+
+def test_the_minimum_of_a_trained_bias_that_solve_goes_to_is_told() -> None:
+    """Downhill from zero, where another one is lower: at a large ridge, which leaves 1e-8 of its inverse."""
+    values = {"values": [-1.7, 1.48], "fractions": [0.54, 0.46]}
+    given = gs.Model.from_dict(
+        {
+            "network": {"activation": "erf", "width": 0.5, "readout": values, "bias": "trained"},
+            "step": {"samples": 0.22, "learning_rate": 0.955},
+            "target": {"link": "relu"},
+            "fit": {"samples": 38.0, "ridge": 1e8},
+        }
+    )
+    found = gs.bounds(given, optimise=False)
+    assert found.first_upper is not None and found.first_upper.value > 1.1 * found.upper.value
+    solved = gs.solve(given)
+    assert solved.test_error == pytest.approx(found.first_upper.value, rel=1e-5)
+    assert solved.bias == pytest.approx(found.first_upper.bias, abs=1e-4)
+    assert found.to_dict()["first_upper"]["value"] == found.first_upper.value and "where solve has it" in str(found)
+    fixed = gs.bounds(given.replace({"network.bias": 0.3}), optimise=False)
+    assert fixed.first_upper is None and fixed.to_dict()["first_upper"] is None
+
+
+@pytest.mark.parametrize("kind", ["lower", "upper"])
+def test_learning_rate_and_trained_bias_are_searched_together(kind: Any) -> None:
+    """No bias near the one that is told, and no rate, does better; beside a weak spike the best bias is as small."""
+    given = gs.Model.from_dict(
+        {
+            "network": {"activation": "tanh", "width": 1.0, "bias": "trained"},
+            "step": {"samples": 2.0, "learning_rate": 1.0},
+            "target": {"link": "relu"},
+            "fit": {"samples": 2.0, "ridge": 0.1},
+        }
+    )
+    found = best_bound(given, kind, rates=(0.02, 50.0))
+    assert found.learning_rate is not None
+    of = lower_of if kind == "lower" else upper_of
+    for rate in (0.02, 0.9 * found.learning_rate, 1.1 * found.learning_rate):
+        for bias in found.bias * np.array([0.0, 0.8, 0.95, 1.05, 1.25, -1.0]):  # none in the step
+            problem = problem_of(given.replace({"step.learning_rate": max(rate, 0.02)}), None, float(bias))
+            assert of(conditional(problem, 24)).value >= found.value * (1.0 - 1e-9)
+    there = given.replace({"step.learning_rate": found.learning_rate})
+    assert bound(there, kind).value == pytest.approx(found.value, rel=1e-12)

@@ -202,3 +202,25 @@ def test_an_objective_that_is_the_same_at_any_bias() -> None:
         assert found.test_error == pytest.approx(fixed.test_error, rel=1e-9)
     with pytest.raises(NotConverged, match="still falls at 20"):
         solve(given, dimension=1000)
+
+
+@pytest.mark.parametrize("loss", ["square", "logistic"])
+def test_an_objective_that_falls_to_a_limit_has_no_minimum(loss: str) -> None:
+    """abs at a large bias is linear but for exp(-bias^2/2), and the objective flat: rounding was taken for a minimum.
+
+    With a spike features bend within reach, and the objective rises beyond a bias of 4.28 by more than that.
+    """
+    given = Model.from_dict(
+        {
+            "network": {"activation": "abs", "width": 1.8, "bias": "trained"},
+            "target": {"link": "sign"},
+            "fit": {"samples": 1.33, "ridge": 3.4, "loss": loss},
+        }
+    )
+    near, far, farther = (energy(given, bias) for bias in (4.0, 6.0, 12.0))
+    assert near > far > farther > far - 1e-7
+    with pytest.raises(NotConverged, match=r"no minimum in the bias: it falls up to 5\.\d+, and is flat from there on"):
+        solve(given)
+    spiked = given.replace({"spike": {"strength": 1.0, "alignment": 0.7, "bulk_variance": 1.2}})
+    found = solve(spiked)
+    assert all(energy(spiked, found.bias + side) > found.free_energy for side in (-0.2, 0.2, 5.0))
