@@ -28,9 +28,9 @@ def labels_given(channel: Channel, s: Array, finer: int = 0, rough: bool = False
     """Labels [J, ...] and weights [J, ...] given the value s [...] of the link.
 
     Of a channel of counts without bound the Gauss rule of its law, which averages polynomials in y of a degree below 2J
-    exactly, with twice the nodes where ``finer``; of two halvings on the counts themselves, which average anything: all
-    of them, or every second, third, ... where they are more than the halvings give. rough: fewer, for an estimate of
-    the error.
+    exactly, with twice the nodes where ``finer``, and half of them where that is -1; of two halvings on the counts
+    themselves, which average anything: all of them, or every second, third, ... where they are more than the halvings
+    give. rough: fewer, for an estimate of the error.
     """
     if channel.values:
         weights = channel.weights(s)
@@ -39,7 +39,7 @@ def labels_given(channel: Channel, s: Array, finer: int = 0, rough: bool = False
     s = np.clip(s, _LOW, _HIGH)
     if finer > 1:
         return _counts(s, _COUNTS * _MORE ** (finer - 2), rough)
-    return _poisson(s, (_COUNT - _FEWER * rough) * 2**finer)
+    return _poisson(s, round((_COUNT - _FEWER * rough) * 2.0**finer))
 
 
 def chances(channel: Channel, s: Array, weight: Array) -> Iterator[Array]:

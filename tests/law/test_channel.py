@@ -44,15 +44,17 @@ def law_of(channel: Channel, s: float) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("channel", CHANNELS, ids=str)
 @pytest.mark.parametrize("s", [-30.0, -3.3, 0.4, 2.9])
-@pytest.mark.parametrize("finer", [0, 1])
+@pytest.mark.parametrize("finer", [-1, 0, 1])
 def test_labels_are_averaged_over(channel: Channel, s: float, finer: int) -> None:
-    """A rule of 24 or 48 nodes for a Poisson law: exact for polynomials, and to 1e-7 for a bell of width 1.5."""
+    """A rule of 12 to 48 nodes for a Poisson law: exact for polynomials, and to 1e-7 for a bell of width 1.5 (1e-5 with
+    12, which only lead to a solution).
+    """
     labels, weights = labels_given(channel, np.array([[s]]), finer)
     y, p = law_of(channel, s)
     for function in (np.ones_like, lambda x: x, lambda x: x**2, lambda x: (x / 9.0) ** 5):
         assert np.sum(weights * function(labels)) == pytest.approx(np.sum(p * function(y.astype(float))), rel=1e-12)
     bell = [np.sum(w * np.exp(-0.5 * ((x - 2.0) / 1.5) ** 2)) for x, w in ((labels, weights), (y, p))]
-    assert bell[0] == pytest.approx(bell[1], abs=1e-7)
+    assert bell[0] == pytest.approx(bell[1], abs=1e-7 if finer >= 0 else 1e-5)
 
 
 @pytest.mark.parametrize("channel", CHANNELS, ids=str)

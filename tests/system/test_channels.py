@@ -89,6 +89,16 @@ def test_the_certificate_holds_and_networks_agree(loss: str, target: dict[str, A
         assert abs(sample.mean() - value) < 4.5 * error
 
 
+@pytest.mark.slow
+def test_counts_of_two_indices_agree_with_networks() -> None:
+    """First solutions have half the nodes of a Poisson law, which was an internal error; 24 systems at d = 300."""
+    asked = model("poisson", {"link": "(tanh(z1)+tanh(z2))/2", "channel": "poisson"})
+    theory, seen = solve(asked, dimension=300), gs.simulate(asked, dimension=300, seeds=24, seed=5)
+    for value, measured in ((theory.test_error, seen.test_error), (theory.train_error, seen.train_error)):
+        sample = np.asarray(measured).ravel()
+        assert abs(sample.mean() - value) < 4.5 * sample.std(ddof=1) / math.sqrt(len(sample))
+
+
 def overlap_by_sums(samples: float, target: Target, counts: int) -> float:
     """The fixed point of state evolution by Gauss-Hermite sums over kappa and t, and sums over the labels."""
     t, weight = np.polynomial.hermite_e.hermegauss(90)
