@@ -184,14 +184,17 @@ def _alignment(spike: SpikeParameters) -> list[Line]:
 
 
 def _unsettled(result: gs.Result) -> list[Line]:
-    if not result.is_unsettled:
+    settled = result.settled_dimension
+    if settled is None or not result.is_unsettled:
         return []
     from giantstep.observe.deviation.deviation import has_deviation  # few results need it
 
+    if math.isinf(settled):
+        return [("settled dimension", "none", "at any d some data sets have mean outputs so large that errors are too")]
     words = "below this d the mean output varies so much between data sets that networks have other errors"
     if has_deviation(result.model):
         words += ": give --dimension to decompose --deviation"
-    return [("settled dimension", f"{result.settled_dimension:.2g}", words)]
+    return [("settled dimension", f"{settled:.2g}", words)]
 
 
 def _crossover(crossover: float, dimension: int | None) -> str:
@@ -199,4 +202,6 @@ def _crossover(crossover: float, dimension: int | None) -> str:
         return f"the limit is right to 1 % from d = {100.0 * crossover:.1g} on; below give --dimension"
     if crossover < 1.0:
         return "the term of finite size is small at any dimension"
-    return f"at a finite d the training objective is {crossover:.2g}/d of itself larger; errors change by less"
+    return (
+        f"the known correction adds {crossover:.2g}/d of itself to the training objective; others of 1/d are left out"
+    )

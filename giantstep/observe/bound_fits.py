@@ -153,7 +153,7 @@ def _projected(parts: Conditional, kind: Kind, goal: Array, accurate: bool = Fal
     along = np.einsum("n,ni->i", parts.weight * goal, functions)
     values = functions @ along
     weights = span.outward(along, 1.0 / np.where(sizes > 0.0, sizes, 1.0) ** 2)
-    return LeastSquares(weights, values, float(parts.weight @ (goal - values) ** 2), _EPS / least)
+    return LeastSquares(weights, values, float(parts.weight @ (goal - values) ** 2), _EPS / max(least, _EPS))
 
 
 def _columns(parts: Conditional, kind: Kind, accurate: bool = False) -> tuple[Array, Array]:

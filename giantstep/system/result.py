@@ -60,7 +60,8 @@ class Result(Shown):
     nodes_of_readout: of a density the values and fractions that the order parameters belong to; penalty: of the readout
     beside the ridge, per dimension; spanned: of a density in the limit, the mean output as a solve starts from it;
     signs: where those of the output were judged, for the same; mean_output_variance: d times the variance of the mean
-    output between data sets to first order, None where it is not known, as of the square loss, where it is small;
+    output between data sets to first order, None where it is not known, as of the square loss, where it is small, and
+    in the limit of a density of readout values;
     mean_output_error: d times what that adds to the test error.
     """
 
@@ -103,7 +104,8 @@ class Result(Shown):
         """Dimension at which the leading term of finite size equals the free energy.
 
         To first order the free energy at d is larger by the part this/d: 1 % at a hundred times this. Errors change by
-        as much or less (measured in eight models: .1 to .8 % there). Large where the spike is weak or readout values
+        as much or less (measured in eight models: .1 to .8 % there). They have other terms of 1/d, which are larger for
+        some models (4 % at d = 150 with ``abs`` on structured inputs). Large where the spike is weak or readout values
         are close. None in the limit of a step below the giant one, which is reached like a power of the dimension, and
         of a density of readout values, whose m are without bound in the limit. Source: docs/theory.md, section 6.
         """
@@ -119,14 +121,17 @@ class Result(Shown):
         return terms / self.free_energy if terms > _ZERO * self.free_energy > 0.0 else 0.0
 
     @property
-    def settled_dimension(self) -> float:
+    def settled_dimension(self) -> float | None:
         """Dimension from which on a mean output that varies between data sets adds less than 1 % to the test error, by
         the first order.
 
         Large where a loss is linear wherever most outputs are, as next to nothing holds the mean output there, and
         where few labels with much noise do: errors of networks below that dimension are not those told, with a
-        dimension or without. ``deviation`` follows it.
+        dimension or without. ``deviation`` follows it. None in the limit of a density of readout values, whose means
+        are without number.
         """
+        if self.dimension is None and self.nodes_of_readout is not None:
+            return None
         if not self.mean_output_error or not self.test_error > 0.0:
             return 0.0
         return _PERCENT * self.mean_output_error / self.test_error
@@ -145,7 +150,7 @@ class Result(Shown):
         """Whether the mean output adds 2 % and more to the error of networks of its dimension; where there is none, 1 %
         and more to that of networks of dimension 10,000.
         """
-        return self.settled_dimension > (_SETTLED if self.dimension is None else _SOME * self.dimension)
+        return (self.settled_dimension or 0.0) > (_SETTLED if self.dimension is None else _SOME * self.dimension)
 
     @property
     def has_no_correction(self) -> bool:
@@ -162,7 +167,7 @@ class Result(Shown):
     @property
     def heading(self) -> str:
         """What it is a solution of; of one that ordinary networks are far from, where it begins to hold."""
-        settled = self.settled_dimension if self.is_unsettled else 0.0
+        settled = (self.settled_dimension or 0.0) if self.is_unsettled else 0.0
         if self.dimension is not None:
             told = f"Result; {self.correction}" if self.has_no_correction else f"Result {self.correction}"
             return told + (f"; networks differ below d = {settled:.0e}" if settled else "")

@@ -92,7 +92,10 @@ def _found(model: Model, dimension: int | None, tolerance: float, start: Result 
     begun = time.perf_counter()
     problem = problem_of(model, dimension, intermediate=True)
     bias, found = _solution(problem, dimension, tolerance, start)
-    variance, added = _of_mean_output(found)
+    endless = (
+        dimension is None and model.network.readout.density is not None
+    )  # many means, which only a dimension holds
+    variance, added = (None, None) if endless else _of_mean_output(found)
     result = Result(
         model,
         found.test_error,

@@ -134,3 +134,18 @@ def test_a_ridge_as_a_penalty_settles_where_the_ridge_does(dimension: int | None
     shrunk = NOISY.replace({"fit.ridge": 0.5, "fit.penalty": "a**2/4"})
     told = [gs.solve(model, dimension=dimension).settled_dimension for model in (NOISY, shrunk)]
     assert told[1] == pytest.approx(told[0], rel=1e-8 if dimension is None else 0.02)
+
+
+def test_means_of_a_density_are_told_at_a_dimension_only() -> None:
+    """A dimension holds all means but some. In the limit what they add depends on how many nodes there are."""
+    model = gs.Model.from_dict(
+        {
+            "network": {"activation": "relu", "width": 0.8, "readout": {"density": "uniform"}},
+            "step": {"samples": 2.0, "learning_rate": 1.0},
+            "target": {"link": "sign", "flips": 0.2},
+            "fit": {"samples": 1.4, "ridge": 0.5, "loss": "logistic"},
+        }
+    )
+    limit, finite = gs.solve(model), gs.solve(model, dimension=10_000)
+    assert limit.settled_dimension is None and limit.to_dict()["mean_output_variance"] is None
+    assert finite.settled_dimension is not None and finite.settled_dimension > 0.0

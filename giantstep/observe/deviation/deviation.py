@@ -198,16 +198,16 @@ def _beyond_first_order(result: Result, variance: float, system: CoupledSystem) 
     """Mean of the test error, and its variance beyond first order, where a mean output that varies counts at the
     dimension of the result; variance: to first order; system: with the solution. Raises NotConverged.
     """
-    dimension, of_mean = result.dimension, result.mean_output_error
-    if dimension is None or of_mean is None:
+    dimension, of_mean, settled = result.dimension, result.mean_output_error, result.settled_dimension
+    if dimension is None or of_mean is None or settled is None:
         return None, 0.0
-    if result.settled_dimension <= dimension and 2.0 * (of_mean / dimension) ** 2 <= _FELT * variance / dimension:
+    if settled <= dimension and 2.0 * (of_mean / dimension) ** 2 <= _FELT * variance / dimension:
         return None, 0.0
     found = over_tilts(system, dimension)
     if found is None:
         raise NotConverged(
             f"the mean output varies so much between fits at d = {dimension} that no solution is found there",
-            f"give a larger dimension: it settles at {result.settled_dimension:.1g}",
+            f"give a larger dimension: it settles at {settled:.1g}",
         )
     return found
 
