@@ -6,11 +6,11 @@ All of it holds for a while only, as other programs of the process compile with 
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from numba.core import ir, transforms
+from numba.core import event, ir, ssa, transforms
 from numba.core.base import BaseContext
 from numba.core.codegen import CPUCodeLibrary
 from numba.core.postproc import PostProcessor, VariableLifetime
@@ -25,6 +25,9 @@ def compiled_sooner() -> Iterator[None]:
         stack.enter_context(_other(PostProcessor, "run", _lifetimes_when_asked))
         stack.enter_context(_other(ir.Inst, "_rec_list_vars", lambda _: _variables))
         stack.enter_context(_other(BaseContext, "get_abi_sizeof", _sizes_found_once))
+        stack.enter_context(_other(ssa, "_logger", lambda _: _Silent()))
+        for moment in ("start_event", "end_event"):
+            stack.enter_context(_other(event, moment, lambda _: _not_told))
         stack.enter_context(_other(CPUCodeLibrary, "_optimize_functions", lambda _: _simplified))
         yield
 
@@ -99,6 +102,10 @@ def _sizes_found_once(find: Any) -> Any:
     return found
 
 
+def _not_told(kind: str, data: object = None, exc_details: object = None) -> None:
+    """numba tells everybody of each call of LLVM and each pass, to take their times, which nobody asks for."""
+
+
 def _simplified(library: Any, module: Any) -> None:
     """numba simplifies all functions of a module by themselves, and makes the passes for each. Most are declared only:
     there is nothing to simplify.
@@ -112,15 +119,42 @@ def _simplified(library: Any, module: Any) -> None:
 
 
 def _variables(statement: Any, given: Any) -> list[Any]:
-    """The variables in a statement, by the types that nearly all of its parts have."""
-    kind = type(given)
-    if kind is ir.Var:
-        return [given]
-    if kind in (ir.Loc, str, int):
-        return []
-    if isinstance(given, ir.Inst):
-        return given.list_vars()  # type: ignore[no-any-return]
-    if not isinstance(given, (list, tuple, Mapping)):
-        return []
-    parts = given.values() if isinstance(given, Mapping) else given
-    return [variable for part in parts for variable in _variables(statement, part)]
+    """The variables in a statement, by the types of its parts."""
+    found: list[Any] = []
+    _gather(given.values() if isinstance(given, Mapping) else (given,), found)
+    return found
+
+
+def _gather(parts: Iterable[Any], found: list[Any]) -> None:
+    for part in parts:
+        kind = _KINDS[type(part)]
+        if kind == _OTHER:
+            continue
+        if kind == _VARIABLE:
+            found.append(part)
+        elif kind == _STATEMENT:
+            found += part.list_vars()
+        else:
+            _gather(part.values() if kind == _TABLE else part, found)
+
+
+_OTHER, _VARIABLE, _STATEMENT, _ROW, _TABLE = range(5)
+
+
+class _Kinds(dict[type, int]):
+    """What parts of statements are, by their types, of which there are few."""
+
+    def __missing__(self, key: type) -> int:
+        known = {ir.Var: _VARIABLE, ir.Inst: _STATEMENT, list: _ROW, tuple: _ROW, Mapping: _TABLE}
+        self[key] = next((kind for base, kind in known.items() if issubclass(key, base)), _OTHER)
+        return self[key]
+
+
+_KINDS = _Kinds()
+
+
+class _Silent:
+    """In the place of a logger."""
+
+    def debug(self, *_: object) -> None:
+        """Nothing is written."""

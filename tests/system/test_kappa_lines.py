@@ -143,7 +143,7 @@ def test_the_limit_of_a_large_ridge(loss: str) -> None:
 
 def test_two_rules_at_a_solution_agree_whatever_the_output_varies() -> None:
     """The number of nodes does not grow with the ridge."""
-    for ridge in (1.0, 1e3, 1e6):
+    for ridge in (1.0, 1e6):
         result = solved("huber", ridge)
         problem = problem_of(result.model, None)
         x = unknowns(problem, result)

@@ -17,6 +17,7 @@ LABELS = {
     "hinge": {"target__link": "sign", "target__flips": 0.1},
     "huber": {"target__link": "sin", "target__noise": 0.1},
 }
+TWO = {"network__readout__values": [1.5, -1.0], "network__readout__fractions": [0.5, 0.5]}
 THREE = {"network__readout__values": [0.5, 1.5, -1.0], "network__readout__fractions": [0.3, 0.4, 0.3]}
 
 
@@ -55,7 +56,7 @@ def test_rows_of_unequal_norms_are_one_block_of_another_width(loss: str, ridge: 
 def test_a_dimension_holds_each_mean() -> None:
     """Errors tend to those without a ridge as this vanishes, like the ridge."""
     found = [
-        told(solve(linear("logistic", 2.9, **{**THREE, "fit__ridge": ridge}), dimension=100))
+        told(solve(linear("logistic", 2.9, **{**TWO, "fit__ridge": ridge}), dimension=100))
         for ridge in (1e-6, 1e-7, 1e-8)
     ]
     for first, second, third in zip(*found, strict=True):

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 import numba
 import numpy as np
 import pytest
-from numba.core import ir, postproc
+from numba.core import event, ir, postproc, ssa
 from numba.core.base import BaseContext
 from numba.core.codegen import CPUCodeLibrary
 from numba.core.types import BaseFunction
@@ -23,6 +23,9 @@ METHODS = (
     (ir.Inst, "_rec_list_vars"),
     (BaseContext, "get_abi_sizeof"),
     (CPUCodeLibrary, "_optimize_functions"),
+    (ssa, "_logger"),
+    (event, "start_event"),
+    (event, "end_event"),
 )
 #: numba's own, read before the fixture of all tests takes others.
 USUAL = [(owner, name, getattr(owner, name)) for owner, name in METHODS]
