@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 INSIDE = 1e-12  # of half the length of a panel: what its ends are off by
+_OVERFLOWS = 150  # nodes of a Hermite rule, from which on polynomials may
 _BESIDE = 1e-13  # what rounding moves edges by
 _STEP, _STEPS = 0.125, 48  # of the double exponential rule, on either side
 
@@ -55,7 +56,12 @@ def lobatto(order: int) -> tuple[Array, Array]:
 @lru_cache(maxsize=64)
 def hermite(order: int) -> tuple[Array, Array]:
     """Nodes and weights [order] of the Gauss rule of a standard normal variable."""
-    nodes, weights = hermegauss(order)
+    if order > _OVERFLOWS:
+        from scipy.special import roots_hermitenorm  # few need it, and the square loss starts sooner without
+
+        nodes, weights = roots_hermitenorm(order)
+    else:
+        nodes, weights = hermegauss(order)
     weights /= weights.sum()
     nodes.flags.writeable = weights.flags.writeable = False
     return nodes, weights

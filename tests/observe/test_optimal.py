@@ -16,11 +16,13 @@ from giantstep.cli.main import main
 from giantstep.observe.optimal.error import least_error
 from giantstep.observe.optimal.fineness import Fineness
 from giantstep.observe.optimal.monomials import told_by_product
+from giantstep.observe.optimal.one import _Rule, told_by_nodes
 from giantstep.observe.optimal.path import path_of
 from giantstep.observe.optimal.preimages import places_of
 from giantstep.observe.optimal.prior import Sought
 from giantstep.observe.optimal.thresholds import _largest, first_threshold
 from giantstep.observe.optimal.told import told
+from giantstep.quadrature.gauss import normal_nodes
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Target
 from giantstep.spec.target_channel import Channel
@@ -44,6 +46,42 @@ def test_a_perceptron(samples: float, error: float) -> None:
     assert found.test_error == pytest.approx(error, abs=1e-8) and found.mean_overlap is not None
     assert found.test_error == pytest.approx(math.acos(math.sqrt(found.mean_overlap)) / math.pi, abs=1e-9)
     assert not found.hard and [t.samples for t in found.thresholds] == [0.0]
+
+
+@pytest.mark.parametrize("loss", ["logistic", "square"])
+def test_a_link_of_fewer_directions_than_letters_is_one_of_these(loss: str) -> None:
+    """It was averaged over all letters: minutes, on Hermite rules that overflow."""
+    found, one = (gs.optimal(model(link, 2.0, loss)) for link in ("sign(z1+z2/2)", "sign"))
+    assert found.test_error == one.test_error and one.overlap is not None and found.mean_overlap is not None
+    along = np.array([2.0, 1.0]) / math.sqrt(5.0)
+    assert found.overlap == pytest.approx(one.overlap[0, 0] * np.outer(along, along), abs=1e-14)
+    assert found.mean_overlap == pytest.approx(0.5 * one.overlap[0, 0], rel=1e-14)
+    assert np.abs(found.thresholds[0].directions) == pytest.approx(along[None], abs=1e-14)
+    passed = gs.optimal(found.model, dimension=60, seeds=2).to_dict()["simulated"]["overlap"]["mean"]
+    assert passed == pytest.approx(0.5 * gs.optimal(one.model, dimension=60, seeds=2).simulated.overlap.mean())  # type: ignore[union-attr]
+
+
+def test_jumps_of_overlaps_count_all_letters() -> None:
+    found, one = (gs.optimal(model(link, 1.0)).transitions for link in ("abs(z1+z2)", "abs(z)"))
+    assert found and one and len(found) == len(one)
+    for jump, other in zip(found, one, strict=True):
+        assert (jump.before, jump.after) == pytest.approx((0.5 * other.before, 0.5 * other.after), rel=1e-9)
+        assert jump.information == pytest.approx(other.information, rel=1e-9)
+
+
+def test_labels_that_rarely_vary_are_followed_where_they_do() -> None:
+    """Nodes followed the deviation of the link, a thousandth of how far it varies where it does: 6000 on a side.
+
+    What labels tell where next to nothing is known is an integral over the index at every label.
+    """
+    target, q = Target("max(0,z-4.2)", noise=0.01), 1e-8
+    z, weight = normal_nodes(np.concatenate([[-9.0, -4.0, 0.0, 2.0, 4.0], np.arange(4.2, 9.01, 0.1)]), 12)
+    y = np.arange(-1.0, 4.0, 0.01)[:, None]
+    density = np.exp(-0.5 * ((y - np.maximum(z - 4.2, 0.0)) / 0.1) ** 2) / 0.1 / math.sqrt(2.0 * math.pi)
+    wanted = 0.01 * ((density @ (weight * z)) ** 2 / np.maximum(density @ weight, 1e-300)).sum()
+    assert told_by_nodes(target, q, Fineness(labels=4)) == pytest.approx(wanted, rel=1e-5)  # q z^4 is 3e-6
+    rule = _Rule.of(target, 0.5, Fineness(), 0.1)
+    assert rule._numbers(np.array([0.0]), np.array([9.0])).max() < 200
 
 
 @pytest.mark.parametrize("samples", [0.01, 2.0, 100.0])

@@ -14,6 +14,7 @@ from giantstep.quadrature.gauss import (
     INSIDE,
     ends_within,
     evenly_cut,
+    hermite,
     legendre,
     legendre_coefficients,
     lobatto,
@@ -33,6 +34,14 @@ def test_polynomials_of_twice_the_order_are_exact(order: int) -> None:
     for power in range(2 * order):
         assert weights @ nodes**power == pytest.approx((1 + (-1) ** power) / (power + 1), abs=ROUNDING)
     assert abs(weights @ nodes ** (2 * order) - 2 / (2 * order + 1)) > 1e-12  # and no more than that
+
+
+@pytest.mark.parametrize("order", [40, 150, 151, 461])
+def test_moments_of_hermite_rules(order: int) -> None:
+    """Of many nodes too, where polynomials overflow; the eighth has terms up to 1e3."""
+    nodes, weights = hermite(order)
+    for power, moment in ((0, 1.0), (2, 1.0), (4, 3.0), (8, 105.0)):
+        assert weights @ nodes**power == pytest.approx(moment, abs=ROUNDING * moment)
 
 
 @pytest.mark.parametrize("order", [3, 13, 14])

@@ -130,7 +130,7 @@ class _Rule:
         rest = (1.0 - math.sqrt(q)) * (1.0 + math.sqrt(q))
         width = math.sqrt(rest + target.probit)
         even, link = _is_even(target.link, target.channel is None), target.link
-        varies, cut = min(noise, _WIDTHS[1] * _deviation(link)), _WIDTH * KAPPA / fineness.kappa
+        varies, cut = min(noise, _WIDTHS[1] * _spread(link)), _WIDTH * KAPPA / fineness.kappa
         finer, power = math.sqrt(2.0) ** fineness.labels, steepness(link)
         breaks = cuts_of(target) if power == 1 else function_kernel(link).BREAKPOINTS
         seen, far = math.sqrt(rest) / width, _far(link, math.sqrt(1.0 + target.probit))
@@ -267,3 +267,15 @@ def _deviation(link: str) -> float:
     places, weight = hermite(_SOME)
     values = numpy_values(link)(places)
     return math.sqrt(max(float(weight @ (values - weight @ values) ** 2), 0.0))
+
+
+@lru_cache(maxsize=64)
+def _spread(link: str) -> float:
+    """The deviation of a link; of one that is mostly flat that where it varies, which its nodes follow."""
+    places, weight = hermite(_SOME)
+    values, slopes = numpy_function(link)(places)[:2]
+    moving = weight * (slopes != 0.0)
+    if not moving.any():
+        return _deviation(link)
+    moving = moving / moving.sum()
+    return max(_deviation(link), math.sqrt(max(float(moving @ (values - moving @ values) ** 2), 0.0)))

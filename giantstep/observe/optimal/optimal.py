@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from giantstep.law.known_indices import known_indices
 from giantstep.observe.measured_steps import finite_number, standard_error
 from giantstep.observe.optimal.error import least_error
 from giantstep.observe.optimal.errors import errors_along
@@ -169,13 +170,33 @@ def optimal(model: Model, *, dimension: int | None = None, seeds: int = 10, seed
         raise BadInput(
             f"target.link = {model.target.link!r} is constant: there is nothing to learn", "give another link"
         )
-    samples = samples_of(model)
-    by_sign = model.fit.loss.form == "margin"
-    found = _optimal(model, samples, by_sign)
-    if dimension is None or found.test_error is None:
-        return found
-    runs = passing(Sought.of(model), samples, dimension, seeds, seed, by_sign)
-    return replace(found, simulated=runs)
+    samples, known = samples_of(model), known_indices(model)
+    by_sign, seen = model.fit.loss.form == "margin", model if known is None else known.model
+    found = _optimal(seen, samples, by_sign)
+    if dimension is not None and found.test_error is not None:
+        found = replace(found, simulated=passing(Sought.of(seen), samples, dimension, seeds, seed, by_sign))
+    return found if known is None else _in_letters(found, model, np.array(known.rows))
+
+
+def _in_letters(found: Optimal, model: Model, rows: Array) -> Optimal:
+    """The same of all letters of a link that knows some directions, rows [r, m] of length one: nothing is known beside
+    these, which mean overlaps count.
+    """
+    share = len(rows) / rows.shape[1]
+
+    def told(overlap: Array | None) -> Array | None:
+        return None if overlap is None else np.asarray(rows.T @ overlap @ rows)
+
+    return replace(
+        found,
+        model=model,
+        overlap=told(found.overlap),
+        algorithmic=told(found.algorithmic),
+        thresholds=tuple(replace(one, directions=one.directions @ rows) for one in found.thresholds),
+        transitions=found.transitions
+        and tuple(replace(jump, before=share * jump.before, after=share * jump.after) for jump in found.transitions),
+        simulated=found.simulated and replace(found.simulated, overlap=share * found.simulated.overlap),
+    )
 
 
 def samples_of(model: Model) -> float:
