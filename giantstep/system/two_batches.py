@@ -86,7 +86,7 @@ def batch_pairs(fit: Fit, every: Sequence[Sharing]) -> dict[Sharing, BatchPair]:
         x = here.solved(left, x)
         told = here.told(left, x)
         if len(before) > 0:
-            errors = np.maximum(np.abs(told - before).max(axis=1), abs(here.square - square)) / size
+            errors = np.maximum((np.abs(told - before) / size).max(axis=1), abs(here.square - square) / size[0])
             done = errors <= (ROUGH if rule is _RULES[-1] else _SETTLED)
             if done.any():
                 settled = left.chosen(done)
@@ -137,13 +137,13 @@ def _told(fit: Fit, told: Array, residuals: Array, errors: Array) -> list[BatchP
     return [BatchPair(*one) for one in zip(*numbers, strict=True)]
 
 
-def _sizes(fit: Fit) -> tuple[float, float]:
-    """What errors are relative to, and E f^2, both of one fit."""
+def _sizes(fit: Fit) -> tuple[Array, float]:
+    """What errors are relative to, of squares and of the error of a mean output, and E f^2, all of one fit."""
     numbers, _ = fit.single.numbers(("mean", *fit.single.slopes))
     square = float(fit.weight @ ((numbers * numbers).reshape(-1, len(fit.weight)).sum(axis=0) + fit.variance))
     weighted = fit.problem.weights is not None
     error = float(fit.system.observables()[0]) if weighted else fit.result.test_error
-    return (square if fit.margin else error), square
+    return np.array([square if fit.margin else error, error]), square
 
 
 class _OnRule:
