@@ -83,12 +83,20 @@ def resolved(problem: Problem | Features, level: Level) -> Resolved:
         problem.model.target,
         problem.overlaps,
         problem.loadings,
-        loss.SYMMETRIC,
+        _turns_outputs(problem),
         loss.FORM,
         loss.NAME == "square",
         level.of_table,
         bend_of(loss),
     )
+
+
+def _turns_outputs(problem: Problem | Features) -> bool:
+    """Whether a loss is symmetric, and outputs are odd in kappa where the features are that a table has: what norms of
+    the rows add is so of odd activations. An even one may have no mean, as He(2,z) without a spike, and one of these.
+    """
+    symmetric: bool = loss_kernel(problem.model.fit.loss).SYMMETRIC
+    return symmetric and (not problem.norms_vary or all(term.parity == "odd" for term in problem.blocks))
 
 
 def _resolved_of(
@@ -145,7 +153,7 @@ def resolved_in_plane(problem: Problem, level: Level, kappa: Array, weight: Arra
     assert problem.loadings is not None
     loss, target = loss_kernel(problem.model.fit.loss), problem.model.target
     rows = rows_along(problem.blocks, problem.loadings, kappa, weight, problem.link)
-    given = {"symmetric": loss.SYMMETRIC, "form": loss.FORM, "level": level, "bend": bend_of(loss)}
+    given = {"symmetric": _turns_outputs(problem), "form": loss.FORM, "level": level, "bend": bend_of(loss)}
     return resolved_on(rows, target, problem.overlaps, **given)
 
 

@@ -21,6 +21,7 @@ import numpy as np
 
 from derive.language.catalogue import lookup
 from derive.language.grammar import Node, parse
+from giantstep.spec.errors import NotConverged
 from giantstep.spec.kernels import function_kernel
 from giantstep.system.exact_averages import value_at
 from giantstep.system.exact_panels import Panels, far_apart
@@ -32,6 +33,7 @@ _BITS, _GUARD = 160, 20  # of fixed point, at least, and more of what it is made
 _UNSETTLED, _DEPENDENT = 42, 54  # of these bits: what two steps may differ by; what is left of a dependent feature
 _COARSEST, _HALVINGS = 0.25, 6  # steps in z
 _COUNTS = 4.0  # kappa where features are compared
+_MOST = 10_000_000  # bits of all nodes beside one point, which is a second or two for a hundred points
 _SHAPE, _DOUBLINGS = 96, 5  # bits beyond the size of a function that its shape takes; how often bits are doubled
 
 
@@ -100,7 +102,7 @@ def _bits_for(blocks: tuple[Block, ...], kappa: Array, none: Array) -> int | Non
 
     Raises NotConverged where the most bits do not tell.
     """
-    counts, dropped = np.sort(kappa[np.abs(kappa) < _COUNTS]), 0
+    counts, dropped, small, told = np.sort(kappa[np.abs(kappa) < _COUNTS]), 0, False, 0
     some = counts[np.linspace(0, len(counts) - 1, 2 * len(blocks) + 5).astype(int)]
     for halving in range(_DOUBLINGS):
         bits = _BITS << halving
@@ -109,16 +111,27 @@ def _bits_for(blocks: tuple[Block, ...], kappa: Array, none: Array) -> int | Non
             return None
         if means is None:
             break
+        told = bits
         with mpmath.workprec(bits):
             columns = _without_rounding(means, bits, none)
             found = _gram_schmidt(columns, bits)
+            small = any(not off and not column.any() for column, off in zip(columns, none, strict=True))
             largest = [abs(columns[b]).max() for b in found.chosen]  # fixed point rounds all means alike
             least = min((min(1, a) * b for a, b in zip(largest, found.sizes, strict=True)), default=mpmath.mpf(1))
             enough = max(_BITS, _SHAPE + math.ceil(-float(mpmath.log(least, 2))))
-        if enough <= bits and len(found.left) in (0, dropped):
+        if enough <= bits and not small and len(found.left) in (0, dropped):
             return enough
         dropped = len(found.left)
-    raise told_apart_by_rounding()
+    raise _too_small(told) if small else told_apart_by_rounding()
+
+
+def _too_small(bits: int) -> NotConverged:
+    """The refusal of means that so many bits do not tell from zero."""
+    return NotConverged(
+        f"a mean feature is less than 1e-{(bits - _DEPENDENT) * math.log10(2.0):.0f}, as its activation oscillates or "
+        "is next to always zero, and at infinite dimension the readout reads any mean feature",
+        "give a dimension, or an activation that oscillates less, or is less often zero",
+    )
 
 
 def _without_rounding(means: Array, bits: int, none: Array) -> list[Array]:
@@ -205,7 +218,9 @@ class _Values(dict[float, int]):
 
 
 def _smooth(values: _Values, shifts: list[Any], variance: Any) -> Array | None:
-    """By the trapezoid rule with the first step that has settled wherever the function is averaged."""
+    """By the trapezoid rule with the first step that has settled wherever the function is averaged; None where that
+    takes too many nodes of too many bits.
+    """
     some = far_apart(shifts, variance)
     step = _COARSEST * 2.0 ** min(0, math.floor(math.log2(float(variance)) / 2.0))
     allowed = mpmath.mpf(2) ** (_UNSETTLED - values.bits)
@@ -213,6 +228,8 @@ def _smooth(values: _Values, shifts: list[Any], variance: Any) -> Array | None:
         before = _sums(values, some, variance, step)
         for _ in range(_HALVINGS):
             step *= 0.5
+            if _reach(values.bits, variance, step) * values.bits > _MOST:
+                break
             here = _sums(values, some, variance, step)
             if all(abs(a - b) <= allowed * max(1, abs(a)) for a, b in zip(here, before, strict=True)):
                 return _sums(values, shifts, variance, step)
@@ -225,7 +242,7 @@ def _smooth(values: _Values, shifts: list[Any], variance: Any) -> Array | None:
 def _sums(values: _Values, shifts: list[Any], variance: Any, step: float) -> Array:
     """step * sum_k f(k step) N(k step; s, c), outwards from the node next to s: weights by their ratios."""
     bits, width = values.bits, mpmath.mpf(step)
-    count = math.ceil(math.sqrt(2.0 * math.log(2.0) * bits * variance) / step)  # as far as the weight counts
+    count = _reach(bits, variance, step)
     first = [int(mpmath.nint(s / width)) for s in shifts]
     apart = [number * width - s for number, s in zip(first, shifts, strict=True)]
     falls = int(mpmath.exp(-width * width / variance) * (1 << bits))
@@ -240,6 +257,11 @@ def _sums(values: _Values, shifts: list[Any], variance: Any, step: float) -> Arr
             weight, ratio = (weight * ratio) >> bits, (ratio * falls) >> bits
     norm = width / mpmath.sqrt(2 * mpmath.pi * variance) / mpmath.mpf(1 << bits) ** 2
     return np.array([mpmath.mpf(x) * norm for x in total.tolist()])
+
+
+def _reach(bits: int, variance: Any, step: float) -> int:
+    """As many nodes on either side as the weight counts at."""
+    return math.ceil(math.sqrt(2.0 * math.log(2.0) * bits * float(variance)) / step)
 
 
 def _fixed(numbers: list[Any], bits: int) -> Array:

@@ -18,7 +18,7 @@ from giantstep.system.problem import Problem
 from giantstep.system.rare_labels import NEVER, UNSEEN, of_rare_labels, response_without_data
 
 Array = np.ndarray
-_PLACES = 401  # along kappa, and of the label beside it
+_PLACES = 401, 1601  # along kappa, and of the label beside it: more where the first do not tell
 _EXCESS = 1e4  # bounds how far labels beyond are outside, squared, and how much rarer one is than its Gaussian
 
 
@@ -37,16 +37,27 @@ def flat_everywhere(problem: Problem) -> NotConverged | None:
 def _keeps(problem: Problem, low: float, high: float) -> bool:
     """Whether some combination of the mean features is from ``low`` to ``high`` above all labels but the rarest."""
     seldom = -math.log(UNSEEN) + math.log((1.0 + response_without_data(problem)) * _EXCESS)
-    kappa = np.linspace(-1.0, 1.0, _PLACES) * math.sqrt(2.0 * seldom)
+    for places in _PLACES:
+        margin, between = _margin(problem, (low, high), np.linspace(-1.0, 1.0, places) * math.sqrt(2.0 * seldom))
+        if not 0.0 < margin <= between:
+            break
+    return margin > between
+
+
+def _margin(problem: Problem, flat: tuple[float, float], kappa: Array) -> tuple[float, float]:
+    """How far inside the flat part of the loss an output is at some places of kappa, and what it may be less between
+    these.
+    """
     least, largest, between = _labels(problem, kappa)
     features = np.stack([term.coefficients(kappa)[0] for term in problem.blocks], axis=1)
     features = features[:, np.abs(features).max(axis=0) > NEVER]
     if not features.size or not np.all(np.isfinite(features)):
-        return False
+        return -math.inf, 0.0
     features /= np.abs(features).max(axis=0)
+    low, high = flat
     output = features @ _middle(features, largest + low, least + high)
     margin = np.min(np.minimum(output - largest - low, least + high - output))
-    return bool(margin > between + np.abs(np.diff(output)).max())
+    return float(margin), between + float(np.abs(np.diff(output)).max())
 
 
 def _labels(problem: Problem, kappa: Array) -> tuple[Array, Array, float]:
@@ -56,7 +67,7 @@ def _labels(problem: Problem, kappa: Array) -> tuple[Array, Array, float]:
     target, gamma = problem.model.target, problem.overlaps[0][0]
     width = math.sqrt(max(0.0, 1.0 - gamma * gamma + target.probit))
     radius = np.sqrt(np.maximum(kappa[-1] ** 2 - kappa**2, 0.0))[:, None]
-    share = np.linspace(-1.0, 1.0, _PLACES)
+    share = np.linspace(-1.0, 1.0, len(kappa))
     index = gamma * kappa[:, None] + width * radius * share
     label, noise = link_values(target.link)(index[None]), math.sqrt(target.noise)
     away = noise * radius * np.sqrt(1.0 - share * share)

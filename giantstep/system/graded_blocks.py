@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
@@ -16,6 +17,7 @@ from giantstep.law.spike import by_blocks, states_after_steps, variance_by_value
 from giantstep.quadrature.mesh import Term
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.kernels import function_kernel
+from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Model
 from giantstep.system.problem import Features
 
@@ -51,21 +53,25 @@ class Block:
 def blocks_of(features: Features) -> tuple[Block, ...]:
     """The blocks; loadings and variance follow from the readout values to all digits where these are what is given."""
     with mpmath.workdps(DIGITS):
-        told = _told_after_steps(features)
+        told, given = _told_after_steps(features), _given(features)
         variance = None if features.loadings is not None else _variance_by_value(features.model)
         listed = features.model.spike is not None and isinstance(features.model.spike.bulk_variance, tuple)
-        spike, given = features.spike, features.model.network.readout.values
+        spike, values_given = features.spike, features.model.network.readout.values
         # the loading alone does not tell values apart where there is no spike; polynomials of a limit are more blocks
-        values = {(u * spike.strength, c): u for u, c in zip(given, spike.bulk_variance, strict=False)}
+        values = {(u * spike.strength, c): u for u, c in zip(values_given, spike.bulk_variance, strict=False)}
         found = []
         for number, term in enumerate(features.blocks):
+            row = (term.scale,) if features.loadings is None else features.loadings[number]
+            if (rows := given.get((row, term.variance))) is not None:
+                *along, c = rows
+                found.append(Block(term, tuple(along), c, True))
+                continue
             value = values.get((term.scale, term.variance))
             if value is not None and features.loadings is None and (variance is not None or listed):
                 u = mpmath.mpf(value)
                 c = mpmath.mpf(term.variance if variance is None else variance(u))
                 found.append(Block(term, (u * mpmath.mpf(spike.strength),), c, True, u))
                 continue
-            row = (term.scale,) if features.loadings is None else features.loadings[number]
             if (known := told.get((row, term.variance))) is not None:
                 alike, place = known
                 *loadings, c = alike.rows[place]
@@ -84,6 +90,54 @@ def _told_after_steps(features: Features) -> dict[tuple[tuple[float, ...], float
         for place, (*loadings, c) in enumerate(alike.rows):
             found[tuple(map(float, loadings)), float(c)] = alike, place
     return found
+
+
+def _given(features: Features) -> dict[tuple[tuple[float, ...], float], tuple[Any, ...]]:
+    """Loadings and bulk variance to all digits of a spike whose loadings are given, by what these are rounded to.
+
+    The directions that remain are rounded alike for all blocks, which tells the same blocks apart. None where one of
+    them was taken for rounding, or rows nearly agree: the direction of what they differ by is as rounded as they are.
+    """
+    spike, directions = features.model.spike, features.spike.directions
+    if spike is None or spike.loadings is None or directions is None or directions.rank < _exact_rank(spike.loadings):
+        return {}
+    variance = variance_by_value(features.model)
+    kept, strength = [[mpmath.mpf(x) for x in row] for row in directions.kept], mpmath.mpf(spike.strength)
+    found = {}
+    parts = zip(
+        spike.loadings,
+        directions.reduced()[0],
+        features.model.network.readout.values,
+        features.spike.bulk_variance,
+        strict=True,
+    )
+    for row, rounded, value, c in parts:
+        along = [strength * mpmath.fdot(row, column) for column in zip(*kept, strict=True)]
+        found[rounded, c] = *along, mpmath.mpf(c) if variance is None else variance(mpmath.mpf(value))
+    least = min(float(c) for *_, c in found.values())
+    distinct = {tuple(along): Block(features.blocks[0], tuple(along), least, False) for *along, _ in found.values()}
+    return {} if _nearly_agree(distinct) or may_hide_directions(list(distinct.values())) else found
+
+
+def _nearly_agree(rows: Iterable[tuple[Any, ...]]) -> bool:
+    """Whether two rows, or one and the negative of another, differ by so little that rounding tilts the difference."""
+    apart = (
+        max(abs(x - side * y) for x, y in zip(*two, strict=True)) for two in combinations(rows, 2) for side in (1, -1)
+    )
+    return any(0 < each < SURE for each in apart)
+
+
+def _exact_rank(matrix: Rows) -> int:
+    """Of a matrix as it is written, by elimination in fractions."""
+    rows, rank = [[Fraction(x) for x in row] for row in matrix], 0
+    for column in range(len(matrix[0])):
+        pivot = next((row for row in rows if row[column]), None)
+        if pivot is None:
+            continue
+        rank += 1
+        rest = [row for row in rows if row is not pivot]
+        rows = [[x - row[column] / pivot[column] * y for x, y in zip(row, pivot, strict=True)] for row in rest]
+    return rank
 
 
 def may_hide_directions(blocks: Sequence[Block]) -> bool:

@@ -36,9 +36,7 @@ ROUNDING = 1e-13
 _EPS = 2.2e-16
 _SURELY, _FELT = 1e-8, 1e-2  # inverse dimension that rounding does not reach; share of it that shows
 _ROUNDED = 1e-12  # of the largest coordinate
-_INEXACT = (
-    1e-6  # what the last e_i has beside the others; the error that rounding makes of it squares in the test error
-)
+_INEXACT = 1e-6  # what the last e_i has beside the others; its error by rounding squares in the test error
 _HIDDEN = 1e-8  # the same of features whose loadings are rounded: test errors are off by 1e-11 and more
 _CLOSE = 1e-5  # rounding may show where features differ by less
 _LOST = 1e-6  # of its features, below which the shape of a mean feature has fewer than ten digits
@@ -187,11 +185,21 @@ def _span_at_infinity(features: Features) -> Span | None:
         return _continuous(features, resolution)
     span = _span(*terms)
     if _rounded(span):
-        span = _graded(*terms, _clusters(features, "mean"))
-        span = _of_many_digits(features, span)
+        span = _told_apart(features, span)
         if span.exact is None:
             _require_large_means(terms, span)
-    return None if blocks == span.rank == 1 and not span.clusters else span
+    return span if span.cancels or not blocks == span.rank == 1 else None
+
+
+def _told_apart(features: Features, span: Span) -> Span:
+    """The span by expansions, or by many digits where averages cancel about all centres. Raises NotConverged."""
+    try:
+        graded = _graded(features.blocks, features.loadings, features.link, _clusters(features, "mean"))
+    except NotConverged:
+        if (found := _of_many_digits(features, span)).exact is None:
+            raise
+        return found
+    return _of_many_digits(features, graded)
 
 
 def _of_many_digits(features: Features, rounded: Span) -> Span:
@@ -203,7 +211,8 @@ def _of_many_digits(features: Features, rounded: Span) -> Span:
     from giantstep.system.graded_blocks import blocks_of, may_hide_directions, nearly_one, told_apart_by_rounding
 
     blocks = blocks_of(features)
-    exact, together = all(block.exact for block in blocks), [cluster.columns for cluster in rounded.clusters]
+    exact = len(blocks) == 1 or all(block.exact for block in blocks)  # rounding tells one from no other
+    together = [cluster.columns for cluster in rounded.clusters]
     if not exact and (nearly_one(blocks, together) or rounded.least < _HIDDEN):
         raise told_apart_by_rounding()
     directions = min(len(blocks), len(features.overlaps[0]) + len(features.model.steps))

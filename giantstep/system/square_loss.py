@@ -91,16 +91,16 @@ def _takes_many_digits(problem: Problem, fineness: Fineness) -> bool:
 
 def _settled(problem: Problem, tolerance: float, digits: bool = False) -> Solution:
     """The solution at the resolution where it has settled, or is held up by rounding."""
-    least, held, fineness = math.inf, 0, Fineness.first(problem.rank)
+    last, held, fineness = math.inf, 0, Fineness.first(problem.rank)
     for _ in range(_REFINED):
         found = direct_points(problem, problem.parameters, tolerance, fineness, digits).at(0)
         if found.iterations <= 0:
             raise NotConverged(_stalled(problem, -found.iterations), rounding_hint(problem))
         error = found.quadrature_error
-        held = held + 1 if error > _HELD * least else 0
+        held = held + 1 if error > _HELD * last else 0
         if error <= tolerance or held > 1:  # the first panels may be too wide for one halving to tell
             break
-        least, fineness = min(error, least), _finer(problem, fineness, found, tolerance)
+        last, fineness = error, _finer(problem, fineness, found, tolerance)
         if digits and not _takes_many_digits(problem, fineness):
             break
     return found

@@ -105,6 +105,20 @@ def test_features_of_many_values_are_told_apart_to_many_digits(monkeypatch: pyte
     assert rounded.quadrature_error > 1e-11
 
 
+@pytest.mark.parametrize("apart", [1e-7, 1e-10])
+def test_values_that_nearly_agree_are_told_apart_beside_equal_loadings(apart: float) -> None:
+    """They are exact, and bulk variances follow from them: the test error is that of values further apart, up to their
+    distance.
+    """
+
+    def error(far: float) -> float:
+        rows = {"loadings": [[1.0, 0.3], [1.0, 0.3], [0.2, 1.0]], "alignment": [0.6, 0.7]}
+        spike = {"strength": 1.3, "bulk_variance": 1.4, **rows}
+        return solve(readout([0.7, 0.7 + far, 1.1], spike=spike, target__link="sign")).test_error
+
+    assert error(apart) == pytest.approx(2.0 * error(1e-3) - error(2e-3), rel=1e-5)
+
+
 def features_of(problem: Problem) -> np.ndarray:
     """The table of the coefficients of a problem."""
     if problem.loadings is not None:

@@ -184,3 +184,22 @@ def test_tables_are_remembered_as_long_as_they_fit(monkeypatch: pytest.MonkeyPat
         assert first.bytes == first.table.nbytes and first.labels is first.clean  # which is made here, not before
         assert of(level=few).bytes == other
         assert (found() is first) == kept
+
+
+@pytest.mark.parametrize("loss", ["square", "huber"])
+def test_what_norms_add_is_not_folded(loss: str) -> None:
+    """Even features without a mean, whose norms have one, learn nothing of odd labels, whatever the inputs: folded as
+    if it were odd, that of the norms told 1.41 for 1.96.
+    """
+    given = {
+        "network": {"activation": "quadratic", "width": 2.0},
+        "target": {"link": "sign"},
+        "spike": {"strength": 0.0, "alignment": 1.0, "bulk_variance": 1.0},
+        "fit": {"samples": 1.0, "ridge": 0.01, "loss": loss},
+    }
+    inputs = {"eigenvalues": [0.5, 1.5], "weights": [0.5, 0.5]}
+    plain, structured = (
+        gs.solve(gs.Model.from_dict({**given, **more}), dimension=1000) for more in ({}, {"inputs": inputs})
+    )
+    assert structured.order_parameters["norm"] == pytest.approx(0.0, abs=1e-12)
+    assert structured.test_error == pytest.approx(plain.test_error, rel=1e-9)

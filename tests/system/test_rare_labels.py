@@ -54,6 +54,14 @@ def test_an_output_that_no_label_leaves_is_known_to_exist(noise: float) -> None:
         assert flat_everywhere(problem_of(found, 1000)) is None
 
 
+def test_a_narrow_flat_part_is_looked_at_more_closely() -> None:
+    """An output that is the label but for 1e-4 of itself, out to kappa = 10, where 400 places differ by half of it."""
+    narrow = {"name": "epsilon_insensitive", "epsilon": 0.1}
+    given = {"network__activation": "erf", "target__link": "linear", "spike__strength": 0.02, "fit__ridge": 1e-5}
+    assert flat_everywhere(problem_of(model(narrow, **given, spike__alignment=1.0 - 1e-9))) is not None
+    assert flat_everywhere(problem_of(model(narrow, **given, spike__alignment=0.9999))) is None
+
+
 @pytest.mark.parametrize("changes", [{"spike__alignment": 0.2}, {"target__noise": 0.5, "spike__alignment": 0.95}])
 def test_labels_that_are_felt_decide(changes: dict[str, float]) -> None:
     found = model({"name": "epsilon_insensitive", "epsilon": 3.0}, **ALIGNED, **changes)

@@ -287,6 +287,39 @@ def test_mean_features_that_are_nothing_but_rounding_span_what_they_do() -> None
     assert solve(given).test_error == pytest.approx(solve(given, dimension=1000).test_error, rel=1e-12)
 
 
+@pytest.mark.parametrize(("strength", "variance"), [(0.6, 1.6), (2e-5, 20.0)])
+def test_a_single_mean_feature_has_its_shape_however_small_it_is(strength: float, variance: float) -> None:
+    """e^-20 and e^-250 of sin(5 s kappa); rounding of the features would be 1e-7, or all, of it."""
+    spike = {"strength": strength, "alignment": 0.8, "bulk_variance": variance}
+    span = span_of(problem_of(model("sin(5*z)", (1.0,), spike=spike)))
+    assert span is not None and span.rank == 1
+    kappa = np.linspace(-4.0, 4.0, 9)
+    found = span.functions(np.full((9, 1), np.nan), kappa[:, None])[:, 0]
+    shape = np.sin(5.0 * strength * kappa) / np.sqrt(-0.5 * np.expm1(-50.0 * strength**2))
+    np.testing.assert_allclose(found * np.sign(found[-1] * shape[-1]), shape, rtol=1e-12, atol=1e-15)
+
+
+def test_mean_features_of_many_sizes_span_their_shapes() -> None:
+    """Of sin(z + 1.4) beside bulk variances of 1.5, 149 and 167 these are sin(s kappa + 1.4), from e^-1 to e^-83."""
+    shifts, variances = np.array([2.2, -0.08, -2.2]), (149.0, 1.5, 167.0)
+    spike = {"strength": 1.0, "alignment": 0.5, "bulk_variance": list(variances)}
+    span = span_of(problem_of(model("sin", tuple(shifts), spike=spike, network__bias=1.4)))
+    assert span is not None and span.rank == 3
+    kappa, weight = np.polynomial.hermite_e.hermegauss(80)
+    root = np.sqrt(weight / weight.sum())[:, None]
+    found = root * span.functions(np.full((80, 3), np.nan), kappa[:, None])
+    shapes = root * np.sin(kappa[:, None] * shifts + 1.4)
+    np.testing.assert_allclose(found @ (found.T @ shapes), shapes, rtol=0.0, atol=1e-13)
+
+
+def test_mean_features_that_no_number_of_digits_tells_from_zero_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of e^-250 after one doubling of the bits."""
+    monkeypatch.setattr("giantstep.system.exact_means._DOUBLINGS", 2)
+    spike = {"strength": 1e-5, "alignment": 0.8, "bulk_variance": 20.0}
+    with pytest.raises(NotConverged, match="less than 1e-80, as its activation oscillates"):
+        span_of(problem_of(model("sin(5*z)", (1.0,), spike=spike)))
+
+
 def test_a_mean_feature_whose_shape_is_rounding_is_refused() -> None:
     """Of several directions there are no means of many digits."""
     given = Model.from_dict(

@@ -33,3 +33,17 @@ def test_features_that_are_so_large_that_a_ridge_vanishes_beside_them() -> None:
         "step": {"samples": 26.0, "learning_rate": 3.2},
     }
     assert certificate(gs.solve(gs.Model.from_dict(data))).holds
+
+
+def test_panels_are_halved_until_they_resolve_responses() -> None:
+    """At a ridge of 1e-8 these vary next to where slopes of sin(70 kappa) vanish: an error falls, rises and falls again
+    as panels are halved. Right is what panels that are halved twice more tell, to 1e-13.
+    """
+    data = {
+        "network": {"activation": "sin", "width": 6.5, "bias": 0.96},
+        "target": {"link": "quadratic", "noise": 0.27},
+        "fit": {"samples": 7.5, "ridge": 1.3e-8},
+        "spike": {"strength": 70.0, "alignment": 1.0, "bulk_variance": 1.0},
+    }
+    found = gs.solve(gs.Model.from_dict(data), dimension=100)
+    assert found.test_error == pytest.approx(17.548774523828, rel=1e-10)
