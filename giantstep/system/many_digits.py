@@ -51,7 +51,8 @@ def certified(certificate: OnTable, fraction: Array, parameters: Array, work: Ar
     worst = np.empty(len(parameters))
     given = (many(certificate.start), many(fraction), many(parameters), work)
     moved = (certificate.source, certificate.target, certificate.rooted)
-    plain(evaluate_points)(certificate.rows, *given, *moved, worst)
+    rows = certificate.rows.astype(np.int64)  # NumPy 1 makes a float of an unsigned number and one of Python
+    plain(evaluate_points)(rows, *given, *moved, worst)
     return worst
 
 

@@ -74,7 +74,7 @@ def added_error(system: CoupledSystem, found: Means, error: float, signs: Signs 
     places, scale, added = places_of_means(system, found), system.moves_means_by()[found.places], 0.0
     for move in np.linalg.solve(found.curvature, root_of_slope(found)).T:
         moved = float(move @ found.products @ move)
-        if moved == 0.0:
+        if not moved > 0.0:  # by rounding it may be less
             continue
         step = np.zeros_like(x)
         step[places] = _MOVE * size / math.sqrt(moved) * move / scale
