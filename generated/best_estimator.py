@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 411a57df5dac7b21, runtime 346396a47abd4c5f.
+Generated; do not edit. Signature eed17a667ba5399b, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "411a57df5dac7b215ca3ab8a20c26ed1ea7192c4a03d7b82bb478038a39b752d"
+SIGNATURE = "eed17a667ba5399b37256403d41a589a851b0a6d2e0312d75be711cf73570e2c"
 
 
 def overlap(lower, information, alpha):

@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature 0b0bc46bccf922c1, runtime 346396a47abd4c5f.
+Generated; do not edit. Signature 58bec5a40c573084, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "0b0bc46bccf922c170dc9a8f859a6fa3081af53a423d210277a2f719d25318c2"
+SIGNATURE = "58bec5a40c5730840118ff21af107c611309840a4c04100f106c063e13ceb3dc"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature c472b13c7310e5d6, runtime 346396a47abd4c5f.
+Generated; do not edit. Signature 45f9fb0f2c133f9f, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "c472b13c7310e5d625509b6ba55c9ecc53bade6401f5ad7960a8d50738061bf3"
+SIGNATURE = "45f9fb0f2c133f9fae42074d557fd6515c4b3a3446c3df6437db5609d10ec042"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

@@ -7,14 +7,14 @@ with those before; chi: d times their variance beside that and w.y, y = (1/n) su
 (1/n) sum_i tau x_i: d times the covariance of that rest with the noise of the row; (1/n) sum_i change x_i:
 what a row gains with a relative excess of its squared norm.
 
-Generated; do not edit. Signature e79acaa4e4d6f64a.
+Generated; do not edit. Signature fb1de304032e5036.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "e79acaa4e4d6f64a66b746cd4fda3f1d3702c3f66b9d1f404d7648a0b53d3138"
+SIGNATURE = "fb1de304032e50360ab195cf11b1b9ed53fafc1b561480a2e5b6eccae215f718"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

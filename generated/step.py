@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 68f7805fc8a1cfff, runtime 346396a47abd4c5f.
+Generated; do not edit. Signature 89f35cc23c4e52dc, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "68f7805fc8a1cfff3575a7da8e7e6bec92fa19caf2aa22df90ae2ff5fb4b975e"
+SIGNATURE = "89f35cc23c4e52dc283c1b728e8815e31d95079ef02bd6cf286ce9e6fc65fa21"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature 46527bf64511a50e, runtime 346396a47abd4c5f.
+Generated; do not edit. Signature f9d4328db1c8d2cd, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "46527bf64511a50e8e1a2dc729f981f6f1b00c008a181078518a25ed9efc50da"
+SIGNATURE = "f9d4328db1c8d2cd90e36e6478f2dfc3c2cfaf11669b45847598aa9b8e160f04"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature d761afbb60a9b622, runtime 346396a47abd4c5f.
+Generated; do not edit. Signature e659f2e07754ae2c, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "d761afbb60a9b62256bd7f8aa89a5d560e758cb6d24456132eddafdeadcb8aa4"
+SIGNATURE = "e659f2e07754ae2cb6f36978c4cfeb0952c7e3935567180ec5f1ed354889b504"
 
 
 def directions(*, L_rest, gamma, **_):

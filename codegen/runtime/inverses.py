@@ -21,23 +21,25 @@ def _exchange(matrix, k, other):
 
 
 @inner
-def _pivot(panel, first, k):
-    """The row from k on with the largest entry in column k."""
-    best = k
+def _pivot(panel, over, first, k):
+    """The row from k on whose entry in column k is largest beside that row; over: one over its largest entry."""
+    best, most = k, abs(panel[k, k - first] * over[k])
     for i in range(k + 1, panel.shape[0]):
-        if abs(panel[i, k - first]) > abs(panel[best, k - first]):
-            best = i
+        size = abs(panel[i, k - first] * over[i])
+        if size > most:
+            best, most = i, size
     return best
 
 
 @inner
-def _eliminate(matrix, order, panel, first):
+def _eliminate(matrix, order, over_rows, panel, first):
     """Gauss-Jordan steps on the columns of a panel alone: what then stands there multiplies the old rows of it."""
     n, width = panel.shape
     for k in range(first, min(first + width, n)):
-        best, c = _pivot(panel, first, k), k - first
+        best, c = _pivot(panel, over_rows, first, k), k - first
         if best != k:
             order[k], order[best] = order[best], order[k]
+            over_rows[k], over_rows[best] = over_rows[best], over_rows[k]
             _exchange(matrix, k, best)
             _exchange(panel, k, best)
         over = 1.0 / panel[k, c]
@@ -70,19 +72,24 @@ def _apply(matrix, panel, rows, first):
 
 @making_entry
 def invert_large(matrix):
-    """Invert a matrix [n, n] in place, rows exchanged for the largest pivot; not finite where it is singular.
+    """Invert a matrix [n, n] in place, rows exchanged for the pivot largest beside its row; not finite if singular.
 
     Source: Gauss and Jordan's elimination, a panel of columns at a time.
     """
     n = matrix.shape[0]
-    order = np.arange(n)
+    order, over_rows = np.arange(n), np.zeros(n, matrix.dtype)
+    for i in range(n):
+        for j in range(n):
+            if abs(matrix[i, j]) > abs(over_rows[i]):
+                over_rows[i] = matrix[i, j]
+        over_rows[i] = 1.0 / over_rows[i]
     panel, rows = np.empty((n, PANEL), matrix.dtype), np.empty((PANEL, n), matrix.dtype)
     for first in range(0, n, PANEL):
         width = min(PANEL, n - first)
         for i in range(n):
             for j in range(PANEL):
                 panel[i, j] = matrix[i, first + j] if j < width else 0.0
-        _eliminate(matrix, order, panel, first)
+        _eliminate(matrix, order, over_rows, panel, first)
         for j in range(PANEL):
             for i in range(n):
                 rows[j, i] = matrix[first + j, i] if j < width else 0.0

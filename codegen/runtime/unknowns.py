@@ -111,21 +111,30 @@ def strengthen(system, n):
 
 @kept(**{**INNER, **MAKING})
 def invert(matrix, row, K):
-    """Invert a K x K matrix in place, rows exchanged for the largest pivot."""
+    """Invert a K x K matrix in place, rows exchanged for the pivot that is largest beside its row.
+
+    Rows differ as blocks do, by many orders of magnitude, and large ones would be taken for all pivots.
+    """
     short()
     if K == 1:  # room for an order takes longer than that
         matrix[row, 0, 0] = 1.0 / matrix[row, 0, 0]
         return
-    order = np.empty(K, np.int64)
+    order, over = np.empty(K, np.int64), np.zeros(K, matrix.dtype)
     for k in range(K):
         order[k] = k
+        for j in range(K):
+            if abs(matrix[row, k, j]) > abs(over[k]):
+                over[k] = matrix[row, k, j]
+        over[k] = 1.0 / over[k]
     for k in range(K):
-        best = k
+        best, most = k, abs(matrix[row, k, k] * over[k])
         for i in range(k + 1, K):
-            if abs(matrix[row, i, k]) > abs(matrix[row, best, k]):
-                best = i
+            size = abs(matrix[row, i, k] * over[i])
+            if size > most:
+                best, most = i, size
         if best != k:
             order[k], order[best] = order[best], order[k]
+            over[k], over[best] = over[best], over[k]
             for j in range(K):
                 entry = matrix[row, k, j]
                 matrix[row, k, j] = matrix[row, best, j]

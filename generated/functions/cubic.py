@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 05427f4eebd8b2f6, runtime 346396a47abd4c5f.
+Generated; do not edit. Signature 50748bb6ad35984e, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "05427f4eebd8b2f6efdb0958ec21d422868a7db858b3f0452623f41a4e4f898c"
+SIGNATURE = "50748bb6ad35984ee5e9e08d66dd88ada2f659872addebe0d34a32302bcacfaf"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

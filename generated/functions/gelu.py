@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature bc1ef23d596f3da3, runtime 346396a47abd4c5f.
+Generated; do not edit. Signature eb3b44d5df9cb168, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "bc1ef23d596f3da38c949a147f33ba02db031ff69249781c4db5a5be47a9200c"
+SIGNATURE = "eb3b44d5df9cb168b1972e86a054aa8daa3f23a482598d08b226bd818b80adc8"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature a46d094e004a1178, runtime 346396a47abd4c5f.
+Generated; do not edit. Signature 038d8237bb448d26, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "a46d094e004a1178781eab49de3d5ae73c9d5607b08973804d604a6a513fddc7"
+SIGNATURE = "038d8237bb448d26d32ab4b013b85f7754a44c7dca6d33c1294f77a412084776"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature eb4158b999c017b2, runtime 346396a47abd4c5f.
+Generated; do not edit. Signature be655ae172db4bd1, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "eb4158b999c017b2e0c418f3c561bd7db2888bd65b903e1f54c4b7debb143e4b"
+SIGNATURE = "be655ae172db4bd145b95ba98040a7f578f0ef668cd293bd91e2e46805c7f12e"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

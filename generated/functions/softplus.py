@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 87327e235812b126, runtime 346396a47abd4c5f.
+Generated; do not edit. Signature 0a97b925daaf4d83, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "87327e235812b126d200811188c53d28c572a8a6e663e17d2d7146e4cd0b7b21"
+SIGNATURE = "0a97b925daaf4d8315036ec6fb55dd5f76dff251cf41d34ef5c6ff735ccf1b35"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

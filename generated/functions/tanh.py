@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 05353d12c9c404d1, runtime 346396a47abd4c5f.
+Generated; do not edit. Signature aee0e58fa5bccfc1, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "05353d12c9c404d1b366f68f92d1e1f647f05d3ed44bb67a8072cb9ea41c27e5"
+SIGNATURE = "aee0e58fa5bccfc17faeb4da17ab6efb9955b85a86de6794194345def909dafc"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature b8d98bcb56a88d11, runtime 346396a47abd4c5f.
+Generated; do not edit. Signature 5b672cdf315ad90a, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "b8d98bcb56a88d11981994fd8e02de307a456874d30ab16d0181ff6b0f0da3ba"
+SIGNATURE = "5b672cdf315ad90a53288633f56a39862fcd4bc0bc3d38b463ccce63a81c2f3a"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

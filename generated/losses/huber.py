@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 150a1369eb5c61aa, runtime 346396a47abd4c5f.
+Generated; do not edit. Signature 74066333a6b8beaa, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "150a1369eb5c61aa2da63ddd23601258df1f796ef53d5c609c82feb1406af3b2"
+SIGNATURE = "74066333a6b8beaa9e5ecb3faa011c3101aebf347c38824aae9ac390a88cae71"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 9db535c3f553d0de, runtime 346396a47abd4c5f.
+Generated; do not edit. Signature 43de59a65717a20b, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "9db535c3f553d0de2ddfffeed48494b4a572873e831c1c9d730151b9307ed4a8"
+SIGNATURE = "43de59a65717a20b435df64c8adbd0ae19b68014a6e75c88f00e9d878204d7a4"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 1ef4c2fe5f64aa5b, runtime 346396a47abd4c5f.
+Generated; do not edit. Signature 5b7476d305f775f5, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "1ef4c2fe5f64aa5bc8af5ec1c86a9050c8fa97eca08561c97bb58361312d0b2b"
+SIGNATURE = "5b7476d305f775f59b897292827fdb537a3b00add26931f8826f15d62cd01331"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

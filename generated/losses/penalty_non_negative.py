@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature ccf54e8e406f76e1, runtime 346396a47abd4c5f.
+Generated; do not edit. Signature 0b144bdbfdd8ccd6, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "ccf54e8e406f76e10d704507e0cc9849c259e0e19a075aae242b94ff2463602d"
+SIGNATURE = "0b144bdbfdd8ccd6d435d5e13b8da410203b7cbc792a3f55423d8b2533d5e772"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 55b622d1dd3d8a91, runtime 346396a47abd4c5f.
+Generated; do not edit. Signature f337445fc8078fcd, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "55b622d1dd3d8a915d42a54f0e16718ddd31529c3a7644f1b3ebb2a8da05000e"
+SIGNATURE = "f337445fc8078fcdf70860103c562e8c7b9f1a445ef8b710cb56d55e4a9d9b39"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature a476984131096d49, runtime 346396a47abd4c5f.
+Generated; do not edit. Signature f09b907cf93def9a, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "a476984131096d496c9d89a0f7297036bcb7feeb6e3197acd456eba84593004b"
+SIGNATURE = "f09b907cf93def9aa63cfdc8cf6c89f5adf2a2f03eea2233eec174336df13a04"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

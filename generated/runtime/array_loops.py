@@ -3,7 +3,7 @@
 A step says what it does in a row of numbers, its operands in rows of theirs: see ``run_steps``.
 
 Written by hand, in codegen/runtime/array_loops.py.
-Generated; do not edit. Signature f1b008a21bd702a3, runtime 346396a47abd4c5f.
+Generated; do not edit. Signature 25fd4f24c75e2acd, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -177,4 +177,4 @@ def run_steps(steps, operands, factors, both, missed):
             missed[equation, 0], missed[equation, 1] = largest, scale
             equation += 1
 
-SIGNATURE = "f1b008a21bd702a3c945d1bb61f4c2609ec0d8cc46188b0454edeb2a19aada53"
+SIGNATURE = "25fd4f24c75e2acd4a9f1358f8184080e9bb568f4492fb373c5dd50303bfe029"

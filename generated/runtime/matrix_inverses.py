@@ -1,7 +1,7 @@
 """Inverses of matrices within a stage of contractions: many of one size, one after the other or together.
 
 Written by hand, in codegen/runtime/matrix_inverses.py.
-Generated; do not edit. Signature f1b008a21bd702a3, runtime 346396a47abd4c5f.
+Generated; do not edit. Signature 25fd4f24c75e2acd, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -101,4 +101,4 @@ def invert_row(r, value):
                     for b in range(size):
                         value[x + a * r[22] + b * r[25]] = matrix[0, a, b]
 
-SIGNATURE = "f1b008a21bd702a3c945d1bb61f4c2609ec0d8cc46188b0454edeb2a19aada53"
+SIGNATURE = "25fd4f24c75e2acd4a9f1358f8184080e9bb568f4492fb373c5dd50303bfe029"

@@ -2,7 +2,7 @@
 in the output, and h constant.
 
 Written by hand, in codegen/runtime/one_quadratic.py.
-Generated; do not edit. Signature f1b008a21bd702a3, runtime 346396a47abd4c5f.
+Generated; do not edit. Signature 25fd4f24c75e2acd, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -90,4 +90,4 @@ def points_of_one(law, rule, labels, fields, out):
         for a in range(rows):
             out[a, node] = sums[a]
 
-SIGNATURE = "f1b008a21bd702a3c945d1bb61f4c2609ec0d8cc46188b0454edeb2a19aada53"
+SIGNATURE = "25fd4f24c75e2acd4a9f1358f8184080e9bb568f4492fb373c5dd50303bfe029"

@@ -5,7 +5,7 @@ array. So the instructions of a tile are written here, eight numbers at a time. 
 beyond the end of its row, and written back there as it was: behind the last number of an array ``WIDTH`` more must lie.
 
 Written by hand, in codegen/runtime/tiles.py.
-Generated; do not edit. Signature f1b008a21bd702a3, runtime 346396a47abd4c5f.
+Generated; do not edit. Signature 25fd4f24c75e2acd, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -217,4 +217,4 @@ def add_sums(value, x, xi, y, z, zi, rows, length, sign):
         _one_sum(value, x, xi, y, z, zi, whole, last, sign)
         x, z = x + xi, z + zi
 
-SIGNATURE = "f1b008a21bd702a3c945d1bb61f4c2609ec0d8cc46188b0454edeb2a19aada53"
+SIGNATURE = "25fd4f24c75e2acd4a9f1358f8184080e9bb568f4492fb373c5dd50303bfe029"

@@ -9,7 +9,7 @@ and ``COLUMN``: the blocks that it is about, one of them for an entry of a vecto
 (row n), the unknowns (n + 1), the weights of the finite-size term (n + 2), and room for the elimination.
 
 Written by hand, in codegen/runtime/unknowns.py.
-Generated; do not edit. Signature f1b008a21bd702a3, runtime 346396a47abd4c5f.
+Generated; do not edit. Signature 25fd4f24c75e2acd, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -117,21 +117,30 @@ def strengthen(system, n):
 
 @kept(**{**INNER, **MAKING})
 def invert(matrix, row, K):
-    """Invert a K x K matrix in place, rows exchanged for the largest pivot."""
+    """Invert a K x K matrix in place, rows exchanged for the pivot that is largest beside its row.
+
+    Rows differ as blocks do, by many orders of magnitude, and large ones would be taken for all pivots.
+    """
     short()
     if K == 1:  # room for an order takes longer than that
         matrix[row, 0, 0] = 1.0 / matrix[row, 0, 0]
         return
-    order = np.empty(K, np.int64)
+    order, over = np.empty(K, np.int64), np.zeros(K, matrix.dtype)
     for k in range(K):
         order[k] = k
+        for j in range(K):
+            if abs(matrix[row, k, j]) > abs(over[k]):
+                over[k] = matrix[row, k, j]
+        over[k] = 1.0 / over[k]
     for k in range(K):
-        best = k
+        best, most = k, abs(matrix[row, k, k] * over[k])
         for i in range(k + 1, K):
-            if abs(matrix[row, i, k]) > abs(matrix[row, best, k]):
-                best = i
+            size = abs(matrix[row, i, k] * over[i])
+            if size > most:
+                best, most = i, size
         if best != k:
             order[k], order[best] = order[best], order[k]
+            over[k], over[best] = over[best], over[k]
             for j in range(K):
                 entry = matrix[row, k, j]
                 matrix[row, k, j] = matrix[row, best, j]
@@ -155,4 +164,4 @@ def invert(matrix, row, K):
                 matrix[row, i, other] = entry
             order[k], order[other] = order[other], order[k]
 
-SIGNATURE = "f1b008a21bd702a3c945d1bb61f4c2609ec0d8cc46188b0454edeb2a19aada53"
+SIGNATURE = "25fd4f24c75e2acd4a9f1358f8184080e9bb568f4492fb373c5dd50303bfe029"

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 42f7abf768a83a1f.
+Generated; do not edit. Signature c888d5580d0165c6.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "42f7abf768a83a1f5bfb828d2bf1db25d51a814f496b55689bcf79f15b465506"
+SIGNATURE = "c888d5580d0165c6827106c5ad932b0c5904a575944ffca3e1c35a0e417b62a0"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

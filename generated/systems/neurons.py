@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 5e45354d18faa4b2.
+Generated; do not edit. Signature 13aadf95af10c658.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "5e45354d18faa4b2c668bd50519b1b63425addf2a50e8d137f06b9bd3a93af23"
+SIGNATURE = "13aadf95af10c6580beb942dbb57d679c867f64390b5d5326d8e1facc1932ed3"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

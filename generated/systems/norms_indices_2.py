@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 7a0c50c421448a1f.
+in X). Generated; do not edit. Signature 21215f685304e665.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "7a0c50c421448a1f5cf0ad047863f7d49ad8ddd7af47f8a3ac5b4d39c49f4b72"
+SIGNATURE = "21215f685304e6656a7a2f2ac536d5bdda1eec82807c1b21cf29ba1dfecddd62"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature dc872fbd2528e7ef, runtime 346396a47abd4c5f.
+Generated; do not edit. Signature 2af5eba8365a76bd, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "dc872fbd2528e7efddb9d2db2498d06cca920600939ddb8237a96ba9f438fd03"
+SIGNATURE = "2af5eba8365a76bde8b974e1cfa9228e1c38330b738fe842145c9529b782d056"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

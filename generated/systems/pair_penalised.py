@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature fadbe21a97506c92, runtime 346396a47abd4c5f.
+Generated; do not edit. Signature 650b24166a81bb03, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "fadbe21a97506c92d799edac9c25f975159045d28b99c45941b187da9b804bfc"
+SIGNATURE = "650b24166a81bb0313233c37f44c8155cfbec9a88e9821d1cab6d8a7892d035e"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

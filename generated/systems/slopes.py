@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature faf502c7c49205cc.
+Generated; do not edit. Signature e80b1fdf429b7c2c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "faf502c7c49205ccaf94438b94bc2374ef107f4539613010c385963de966c7b8"
+SIGNATURE = "e80b1fdf429b7c2cbf63dca19a5bd00709894fe79106a0b82509fe4f6038261b"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

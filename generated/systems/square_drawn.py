@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 2aa6fa05c370c614.
+in X). Generated; do not edit. Signature cc41a7ed839675f9.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "2aa6fa05c370c614c721822e6e828beb74cab8e8b73a604045fa65186a7af6b9"
+SIGNATURE = "cc41a7ed839675f99981ea3edf3866e78b9ba94e773e61384d1edd0d9f96787d"
 
 
 # rows of node, then those of the blocks

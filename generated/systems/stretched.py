@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 72b8bf8f6edac87f.
+Generated; do not edit. Signature c3ccf826928b52d9.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "72b8bf8f6edac87fcd25c732bfafe83b1d433bada6a3010b68c11761e0f716f0"
+SIGNATURE = "c3ccf826928b52d9dff73cc2ac64a5b65934286f1d8127c1a4c9ef3a2e20ccc2"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

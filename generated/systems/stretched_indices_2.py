@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature c1c080da9230f3de.
+Generated; do not edit. Signature 95c19660f40806bf.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "c1c080da9230f3de2ac6356d95f91bd3e2094fadedab12cb1f8393280e3ad994"
+SIGNATURE = "95c19660f40806bfe3a68e4d0a06fa0a00461806c1c9aff397152b433b328579"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -51,3 +51,15 @@ def test_inverses_of_many_side_by_side(size: int) -> None:
     found = np.moveaxis(inverted_together(np.moveaxis(many, 0, 2)), 2, 0)
     for each, inverse in zip(many, found, strict=True):
         assert np.abs(each @ inverse - np.eye(size)).max() < 1e-15 * size * np.linalg.cond(each) * 10.0
+
+
+@pytest.mark.parametrize("size", [3, 8, 9, 33])
+def test_rows_may_have_any_size(size: int) -> None:
+    """Pivots are chosen beside their rows: rows times powers of two have exactly the inverse whose columns are divided
+    by these.
+    """
+    matrix, factor = RNG.standard_normal((size, size)), 2.0 ** RNG.integers(-60, 60, size)
+    assert np.array_equal(inverted(factor[:, None] * matrix), inverted(matrix) / factor)
+    both = np.stack([factor[:, None] * matrix, matrix], axis=2)  # too few to go side by side
+    scaled, plain = np.moveaxis(inverted_together(both), 2, 0)
+    assert np.array_equal(scaled, plain / factor)

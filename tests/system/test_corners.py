@@ -117,3 +117,19 @@ def test_features_that_overflow_are_told_so(loss: str) -> None:
     }
     with pytest.raises(NotConverged, match=r"overflow.*lower the learning rates"):
         solve(Model.from_dict(tables))
+
+
+def test_blocks_of_all_sizes_solve_their_equations_to_rounding() -> None:
+    """Cubic features after a large step, of values from 0.001 to 4: slopes from 1 to 1e8, whose rows of one matrix are
+    as far apart. Residuals are relative to the sums of all terms of an equation, 16 blocks or 96 nodes, and are a few
+    units of rounding; pivots of the largest rows left 5e-12.
+    """
+    values = [0.001 * 3.27**k for k in range(8)]
+    readout = {"values": [-u for u in values] + values, "fractions": [1 / 16] * 16}
+    tables = {
+        "network": {"activation": "cubic", "width": 0.9, "readout": readout, "bias": -1.7},
+        "target": {"link": "abs"},
+        "fit": {"samples": 2.6, "ridge": 0.01},
+        "step": {"samples": 30.0, "learning_rate": 9.0},
+    }
+    assert solve(Model.from_dict(tables)).residual < 1e-14
