@@ -71,5 +71,5 @@ def _lines(found: gs.Bounds) -> list[Line]:
 
 
 def _line(name: str, bound: Bound, remark: str) -> Line:
-    bias = f", bias {bound.bias:.6g}" if bound.bias else ""
+    bias = f", bias {bound.bias:.6g}{bound.beyond}" if bound.bias else ""
     return (name, f"{bound.value:.12g}", remark + bias)

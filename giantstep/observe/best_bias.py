@@ -12,7 +12,7 @@ from scipy.optimize import minimize_scalar
 
 from giantstep.observe.bound_fits import fitted, lower_of
 from giantstep.observe.conditional_model import conditional
-from giantstep.observe.minimise import guarded, least
+from giantstep.observe.minimise import Minimum, guarded, least
 from giantstep.quadrature.mesh import ORDERS
 from giantstep.system.problem import Problem
 
@@ -22,18 +22,34 @@ Features = Callable[[float], Problem]
 _SAME = 1e-12  # relative, of bounds that differ by rounding
 _BIASES = np.linspace(-4.0, 4.0, 17)  # in units of the spread of a pre-activation
 _WEAK, _BESIDE_WEAK = 0.25, np.array([-2.0, -1.0, -0.5, 0.5, 1.0, 2.0])  # of these, a strength; biases over that
+_WIDER, _FARTHER = 1.5, 100.0  # how biases beyond these grow, up to so many times the last one
 _CLOSE = 1e-9  # of a cell of these: how close to the best one a bias is
 # the first step from zero, over the strength of a spike below 1, and how steps grow, up to the farthest place; of the
 # first step: one that tells where downhill is
 _FIRST, _GROWTH, _SHORTER, _FARTHEST, _SLOPE = 0.25, 1.5, 0.4, 20.0, 1e-2
 
 
-def best_bias(features: Features, kind: Bounded) -> float:
+def best_bias(features: Features, kind: Bounded) -> Minimum:
     """The bias with the least bound; of the infinite ridge that with the least training error."""
     value = _value(features, kind)
-    found = least(value, _grid(features(0.0)))
+    found = _least(value, _grid(features(0.0)))
     # in the limit of a step below the giant one a bias of zero may have more features than any other
-    return found.place if found.value < (1.0 - _SAME) * value(0.0) else 0.0
+    return found if found.value < (1.0 - _SAME) * value(0.0) else Minimum(0.0, value(0.0), False)
+
+
+def _least(value: Callable[[float], float], grid: Array) -> Minimum:
+    """The least over a grid; where it is at one end, of what is further out, as far as it falls and is known."""
+    found, guard = least(value, grid), guarded(value)
+    if not found.at_edge:
+        return found
+    before, last = (grid[1], grid[0]) if found.place < 0.0 else (grid[-2], grid[-1])
+    best = found.value
+    while abs(last) < _FARTHER * abs(grid[-1]):
+        if not (there := guard(_WIDER * last)) < best:
+            place = _refined(guard, [float(before), float(_WIDER * last)])
+            return Minimum(place, guard(place), not math.isfinite(there))
+        before, last, best = last, _WIDER * last, there
+    return Minimum(float(last), best, True)
 
 
 def first_bias(features: Features) -> float:
@@ -72,12 +88,20 @@ class AlongRates:
         value, grid, log = guarded(_value(features, self.kind)), _grid(features(0.0)), math.log(rate)
         near = min(self.known, key=lambda other: abs(other - log), default=math.inf)
         if abs(near - log) < self.apart:
-            place = int(np.argmin(np.abs(grid - self.known[near])))
-            found = _refined(value, grid[max(place - 1, 0) : place + 2].tolist())
+            found = _refined(value, _beside(self.known[near], grid))
         else:
             found = min(grid.tolist(), key=value)
+            found = _least(value, grid).place if found in grid[[0, -1]] else found
         self.known[log] = found
         return found
+
+
+def _beside(known: float, grid: Array) -> list[float]:
+    """Places between which the best bias is that is near one on a grid, or beyond it."""
+    if abs(known) >= grid[-1]:
+        return [known / _WIDER, known * _WIDER]
+    place = int(np.argmin(np.abs(grid - known)))
+    return [float(x) for x in grid[max(place - 1, 0) : place + 2]]
 
 
 def _grid(plain: Problem) -> Array:

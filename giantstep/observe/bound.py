@@ -20,7 +20,8 @@ class Bound(Shown):
     model: the one whose blocks these are, of a density of readout values that at its nodes; zeta: [K, q] with loadings;
     norm [K]: of mu_c where the norms of the rows vary, zero elsewhere; learning_rate: of the step, None without one;
     at_edge: whether the search for it ended at the edge of its range; bias: of every
-    neuron, the best one where it is trained; error: change between two orders of quadrature, and what rounding makes
+    neuron, the best one where it is trained; bias_at_edge: whether that is the farthest one that could be tried, and
+    the bound falls further beyond; error: change between two orders of quadrature, and what rounding makes
     of mean features that hardly differ.
     """
 
@@ -34,11 +35,21 @@ class Bound(Shown):
     learning_rate: float | None
     at_edge: bool
     error: float
+    bias_at_edge: bool = False
 
     def summary(self) -> list[Row]:
         """The value, where it is attained."""
         rate = [] if self.learning_rate is None else [("learning rate", number(self.learning_rate))]
-        return [("value", f"{number(self.value)}, to {self.error:.1e}"), *rate, ("bias", number(self.bias))]
+        return [
+            ("value", f"{number(self.value)}, to {self.error:.1e}"),
+            *rate,
+            ("bias", number(self.bias) + self.beyond),
+        ]
+
+    @property
+    def beyond(self) -> str:
+        """What is said of a bias at the edge of its range."""
+        return ", the farthest that was tried: the bound falls further" if self.bias_at_edge else ""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and lists."""
@@ -52,4 +63,5 @@ class Bound(Shown):
             "learning_rate": self.learning_rate,
             "at_edge": self.at_edge,
             "error": self.error,
+            "bias_at_edge": self.bias_at_edge,
         }

@@ -179,8 +179,10 @@ def bound(model: Model, kind: Bounded, dimension: int | None = None) -> Bound:
     if model.network.readout.continuous:
         return _of_density(model, kind, dimension)
     features = _features(model, dimension)
-    bias = best_bias(features, kind) if model.network.trains_bias else model.network.initial_bias
-    return _with_error(model, features(bias), kind)
+    if not model.network.trains_bias:
+        return _with_error(model, features(model.network.initial_bias), kind)
+    best = best_bias(features, kind)
+    return replace(_with_error(model, features(best.place), kind), bias_at_edge=best.at_edge)
 
 
 def _with_error(model: Model, problem: Problem, kind: Bounded) -> Bound:

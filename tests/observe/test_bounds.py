@@ -317,3 +317,26 @@ def test_learning_rate_and_trained_bias_are_searched_together(kind: Any) -> None
             assert of(conditional(problem, 24)).value >= found.value * (1.0 - 1e-9)
     there = given.replace({"step.learning_rate": found.learning_rate})
     assert bound(there, kind).value == pytest.approx(found.value, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("activation", "link", "strength", "variance", "at_edge"),
+    [("quadratic", "tanh", 3.063, 1.48, True), ("relu(z-7)", "He(3,z)", 0.9, 0.2, False)],
+)
+def test_biases_are_looked_for_as_far_out_as_a_bound_falls(
+    activation: str, link: str, strength: float, variance: float, at_edge: bool
+) -> None:
+    """Beyond four deviations of a pre-activation: no bias that is set has a lower one."""
+    model = gs.Model.from_dict(
+        {
+            "network": {"activation": activation, "width": 1.0, "bias": "trained"},
+            "spike": {"strength": strength, "alignment": 1.0, "bulk_variance": variance},
+            "target": {"link": link},
+            "fit": {"samples": 2.0, "ridge": 0.1},
+        }
+    )
+    found = gs.bounds(model, optimise=False).lower
+    assert found.bias_at_edge == at_edge and abs(found.bias) > 4.01 * math.sqrt(strength**2 + variance)
+    for bias in [found.bias * share for share in (0.02, 0.5, 0.95)] + [1.05 * found.bias] * (not at_edge):
+        held = gs.bounds(model.replace({"network.bias": bias}), optimise=False).lower
+        assert held.value > found.value - found.error - held.error
