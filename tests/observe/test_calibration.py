@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.integrate import simpson
+from scipy.integrate import simpson, trapezoid
 from scipy.optimize import minimize
 
 import giantstep as gs
@@ -35,7 +35,7 @@ def test_the_wrong_sign_is_the_test_error_of_clean_labels() -> None:
     for members, told in found.calibration.items():
         chance = np.nan_to_num(told.probability)
         wrong = told.density * np.where(SCORES > 0.0, 1.0 - chance, chance)  # with a kink at zero
-        assert np.trapezoid(wrong, SCORES) == pytest.approx(found.ensemble[members], rel=2e-5), members
+        assert trapezoid(wrong, SCORES) == pytest.approx(found.ensemble[members], rel=2e-5), members
 
 
 LOGIT = {"target": gs.Target("2*z", channel="logit")}
@@ -74,7 +74,7 @@ def test_scores_of_features_that_turn_fast() -> None:
     between = "(sign(f + 0.3) - sign(f - 0.3))/2"
     known = gs.metrics(model, {"every": between, "positive": f"{between}*(1 + sign(y))/2"}).values
     for name, density in (("every", told.density), ("positive", told.density * told.probability)):
-        assert np.trapezoid(density, scores) == pytest.approx(known[name], rel=1e-6), name
+        assert trapezoid(density, scores) == pytest.approx(known[name], rel=1e-6), name
 
 
 def outputs(dimension: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
