@@ -75,12 +75,13 @@ def _taken_by(action: argparse.Action) -> str:
 
 def _whole(text: str) -> int:
     """A whole number, however it is written: 1000, 1e3."""
-    try:
+    with contextlib.suppress(ValueError):
         return int(text)
-    except ValueError:
-        with contextlib.suppress(ValueError):
-            if (value := float(text)).is_integer() and abs(value) < _EXACT:
+    with contextlib.suppress(ValueError):
+        if (value := float(text)).is_integer():
+            if abs(value) < _EXACT:
                 return int(value)
+            raise argparse.ArgumentTypeError(f"{text!r} is too large")
     raise argparse.ArgumentTypeError(f"{text!r} is not a whole number: write it as 1000 or 1e3")
 
 

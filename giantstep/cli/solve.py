@@ -199,9 +199,9 @@ def _unsettled(result: gs.Result) -> list[Line]:
 
 def _crossover(crossover: float, dimension: int | None) -> str:
     if dimension is None and crossover > 100.0:
-        return f"the limit is right to 1 % from d = {100.0 * crossover:.1g} on; below give --dimension"
+        return f"the known correction is below 1 % from d = {100.0 * crossover:.1g} on; below give --dimension"
     if crossover < 1.0:
-        return "the term of finite size is small at any dimension"
+        return "the known correction is small at any dimension; others of 1/d are left out"
     return (
         f"the known correction adds {crossover:.2g}/d of itself to the training objective; others of 1/d are left out"
     )
