@@ -34,6 +34,7 @@ from giantstep.verify.stated_directions import (
     completed_as_stated,
     mean_as_stated,
     order_parameters,
+    rounding_of_means,
     turned_as_stated,
     without_rounding,
 )
@@ -42,8 +43,7 @@ Array = np.ndarray
 _STEPS = 0.5, 0.0625  # of the rule where there are several indices, and one direction
 _GRIDS = {2: (0.3, 0.15), 3: (0.5, 0.35)}  # where there are several directions
 _DRAWN = {1: (0.4, 0.2), 2: (0.6, 0.4), 3: (1.0, 0.7)}  # the same where averages are drawn
-_WIDE = 0.5  # turns of the label that equal steps resolve
-_FAST = 0.25  # of the distance from zero: turns that nodes may step over
+_WIDE, _FAST = 0.5, 0.25  # turns of the label that equal steps resolve; that nodes may step over, of their distance
 _TOLERANCE = 1e-9
 _EPS, _HIDDEN = 2.2e-16, 1e-7  # rounding of the output beside its size from which on its averages tell nothing
 _ABOVE_ROUNDING = 40.0  # panels are halved no further than rounding lets averages agree
@@ -222,7 +222,7 @@ class Reference:
         kappa = self._line(_ZEROS)
         features = self.features(kappa)
         output, weight = self.output(kappa, features), density(_ZEROS)
-        terms = _EPS * np.einsum("bn,b->n", np.abs(features[0]), np.abs(np.asarray(self.order["m"], float)))
+        terms = np.einsum("bn,b->n", rounding_of_means(features), np.abs(np.asarray(self.order["m"], float)))
         size = output.mean**2 + output.variance + (output.slopes**2).sum(axis=0)
         return float(np.sqrt((weight @ terms**2) / (weight @ size)))
 

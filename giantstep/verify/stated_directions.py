@@ -20,6 +20,7 @@ _WHOLE = 0.5  # a singular value of a map between directions is 0 or 1
 _ROUNDING = 1e-13  # of the longest mean: what is left of a mean beside the directions before
 _NOTHING = 1e-15  # an overlap beside the norm of its readouts
 _WEAK = 1e-6  # of the longest mean: directions that rounding knows to ten digits
+_EPS = 2.2e-16
 
 
 @dataclass(frozen=True)
@@ -151,6 +152,15 @@ def _beside(row: Array, before: Array) -> Array:
         row = row / np.linalg.norm(row)
         row = row - (before @ row) @ before
     return np.asarray(row / np.linalg.norm(row))
+
+
+def rounding_of_means(features: Array) -> Array:
+    """What rounding leaves of mean features [K, N]: a part of themselves, but of those that are less than rounding of
+    what they are averages of, which have no digits, a part of that.
+    """
+    mu0, mu1, mu2sq = features
+    mean, whole = np.abs(mu0), np.sqrt(mu0**2 + mu1**2 + np.abs(mu2sq))
+    return np.asarray(_EPS * np.where(mean > _EPS * whole, mean, whole))
 
 
 def without_rounding(order: Mapping[str, Array]) -> dict[str, Array]:

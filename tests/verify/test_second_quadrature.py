@@ -12,7 +12,11 @@ from scipy.special import ndtr
 from derive.gaussian.special import InverseMillsRatio, LogNormalCdf, NormalCdf, TruncatedMean
 from derive.language.loss_catalogue import REGISTERED
 from giantstep.spec.fit_loss import FitLoss
+from giantstep.spec.model import Model
+from giantstep.system.solve import solve
+from giantstep.verify.certificate import certificate
 from giantstep.verify.conditional_law import LabelLaw, feature_moments
+from giantstep.verify.interpreter import NotEvaluable
 from giantstep.verify.lambdified import numpy_of
 from giantstep.verify.loss_curve import curve_of
 
@@ -72,3 +76,17 @@ def test_the_map_of_an_exponential_far_out() -> None:
     wanted = omega + [float(mpmath.lambertw(v * mpmath.exp(-x))) for x in omega[0]]
     assert loss == pytest.approx(np.exp(-wanted), rel=1e-10)
     assert g == pytest.approx(np.exp(-wanted), rel=1e-10)
+
+
+def test_means_that_are_rounding_of_their_features_are_not_judged() -> None:
+    """Features of `sin` beside a bulk variance of 149 have means of 1e-33, which the quadrature takes for zero."""
+    model = Model.from_dict(
+        {
+            "network": {"activation": "sin", "width": 0.3, "readout": {"values": [1.2, -0.1], "fractions": [0.5, 0.5]}},
+            "spike": {"strength": 1.7, "alignment": 0.2, "bulk_variance": [149.0, 1.5]},
+            "target": {"link": "step"},
+            "fit": {"samples": 0.6, "ridge": 1e-3},
+        }
+    )
+    with pytest.raises(NotEvaluable, match="rounding makes"):
+        certificate(solve(model))
