@@ -30,6 +30,7 @@ _EXPLAINED = 0.3  # of a residual, by averages that are so much off: the directi
 _ROUNDING = 1e-10  # of the output: with more a difference of features that hardly differ tells nothing
 _CHANCE = 1e-3  # six standard errors of an error by averages at random places that tell something
 _SELDOM = 1e-10  # a share of labels that feel the loss: beside it the Gaussian weight beyond all nodes makes 3e-8
+_HELD = 1e-3  # a share of kappa at which outputs hardly vary, from which on it decides
 _RARE = 0.01  # of the objective of a sample: what a training error that is less is held against, made by rare samples
 LAYER = 1e-9  # of strengths, alignments and variances
 
@@ -134,16 +135,27 @@ def _left_open(found: Reference, equations: Mapping[str, float], settled: float)
 
     Where the ridge is next to nothing a readout follows from slopes of the loss that all but cancel.
     """
-    for others, cause, known in (
-        (_moved(found, settled), "slopes of the loss or mean features cancel", f"averages good to {settled:.0e} leave"),
-        (_with_other_means(found), "a kink of the loss holds outputs", f"m good to {ERRORS:.0e} of itself leaves"),
-    ):
+    causes = [
+        (_moved(found, settled), "slopes of the loss or mean features cancel", f"averages good to {settled:.0e} leave")
+    ]
+    if _still(found) > _HELD:
+        known = f"m good to {ERRORS:.0e} of itself leaves"
+        causes.append((_with_other_means(found), "a kink of the loss holds outputs", known))
+    for others, cause, known in causes:
         by = {name: max(abs(other[name] - measured) for other in others) for name, measured in equations.items()}
         missed = [name for name, measured in equations.items() if not measured <= EQUATIONS]
         if all(by[name] >= max(EQUATIONS, _EXPLAINED * equations[name]) for name in missed):
             name = max(missed, key=lambda one: equations[one])
             return f"{cause}: {known} the equation of {name} open by {by[name]:.0e}"
     return ""
+
+
+def _still(found: Reference) -> float:
+    """The share of kappa at which outputs vary by less than what m may be off by makes of them."""
+    kappa = found.nodes.kappa
+    output = found.output(kappa, found.features(kappa))
+    spread = np.sqrt(output.variance + (output.slopes**2).sum(axis=0))
+    return float(found.nodes.weight @ (spread <= ERRORS * np.abs(output.mean)))
 
 
 def _with_other_means(found: Reference) -> list[dict[str, float]]:
