@@ -5,25 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Literal
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from giantstep.observe.bound_fits import fitted, lower_of
 from giantstep.observe.conditional_model import conditional
-from giantstep.observe.minimise import Minimum, guarded, least
+from giantstep.observe.minimise import Minimum, between, guarded, least
 from giantstep.quadrature.mesh import ORDERS
 from giantstep.system.problem import Problem
 
 Array = np.ndarray
 Bounded = Literal["lower", "upper"]
 Features = Callable[[float], Problem]
+Value = Callable[[float], float]
 _SAME = 1e-12  # relative, of bounds that differ by rounding
 _BIASES = np.linspace(-4.0, 4.0, 17)  # in units of the spread of a pre-activation
 _WEAK, _BESIDE_WEAK = 0.25, np.array([-2.0, -1.0, -0.5, 0.5, 1.0, 2.0])  # of these, a strength; biases over that
 _WIDER, _FARTHER = 1.5, 100.0  # how biases beyond these grow, up to so many times the last one
-_CLOSE = 1e-9  # of a cell of these: how close to the best one a bias is
 # the first step from zero, over the strength of a spike below 1, and how steps grow, up to the farthest place; of the
 # first step: one that tells where downhill is
 _FIRST, _GROWTH, _SHORTER, _FARTHEST, _SLOPE = 0.25, 1.5, 0.4, 20.0, 1e-2
@@ -37,26 +37,28 @@ def best_bias(features: Features, kind: Bounded) -> Minimum:
     return found if found.value < (1.0 - _SAME) * value(0.0) else Minimum(0.0, value(0.0), False)
 
 
-def _least(value: Callable[[float], float], grid: Array) -> Minimum:
-    """The least over a grid; where it is at one end, of what is further out, as far as it falls and is known."""
-    found, guard = least(value, grid), guarded(value)
-    if not found.at_edge:
-        return found
-    before, last = (grid[1], grid[0]) if found.place < 0.0 else (grid[-2], grid[-1])
-    best = found.value
+def _least(value: Value, grid: Array) -> Minimum:
+    """The least over a grid; where it is at one end, of what is further out."""
+    found = least(value, grid)
+    return _further_out(guarded(value), grid, found) if found.at_edge else found
+
+
+def _further_out(value: Value, grid: Array, end: Minimum) -> Minimum:
+    """The first minimum beyond an end of a grid, as far as a bound falls and is known."""
+    before, last = map(float, (grid[1], grid[0]) if end.place < 0.0 else (grid[-2], grid[-1]))
+    least_value = end.value
     while abs(last) < _FARTHER * abs(grid[-1]):
-        if not (there := guard(_WIDER * last)) < best:
-            place = _refined(guard, [float(before), float(_WIDER * last)])
-            return Minimum(place, guard(place), not math.isfinite(there))
-        before, last, best = last, _WIDER * last, there
-    return Minimum(float(last), best, True)
+        if not (there := value(_WIDER * last)) < least_value:
+            return Minimum(*_between(value, before, _WIDER * last), not math.isfinite(there))
+        before, last, least_value = last, _WIDER * last, there
+    return Minimum(last, least_value, True)
 
 
-def first_bias(features: Features) -> float:
+def first_bias(features: Features) -> float | None:
     """Where the training error of an infinite ridge has its first minimum downhill from zero, as ``solve`` looks for
-    the bias; of mirror images the positive one.
+    the bias; of mirror images the positive one. None where it falls without one as far as it is known.
     """
-    value, first = guarded(_value(features, "upper")), _FIRST * min([1.0, *_strengths(features(0.0))])
+    value, first = cache(guarded(_value(features, "upper"))), _FIRST * min([1.0, *_strengths(features(0.0))])
     beside = _SLOPE * first
     down = min((1.0, -1.0), key=lambda side: value(side * beside))
     if not value(down * beside) < (1.0 - _SAME) * value(0.0):
@@ -65,12 +67,13 @@ def first_bias(features: Features) -> float:
     while abs(near) < _FARTHEST:
         far = near + down * step
         if value(far + down * beside) >= value(far):
-            return _refined(value, [near, far + down * beside])
+            known = math.isfinite(value(far + down * beside))
+            return _between(value, near, far + down * beside)[0] if known else None
         if value(far) > value(near):  # it rose and falls again: a minimum was passed
             step *= _SHORTER
         else:
             near, step = far, _GROWTH * step
-    return near
+    return None
 
 
 @dataclass
@@ -88,20 +91,23 @@ class AlongRates:
         value, grid, log = guarded(_value(features, self.kind)), _grid(features(0.0)), math.log(rate)
         near = min(self.known, key=lambda other: abs(other - log), default=math.inf)
         if abs(near - log) < self.apart:
-            found = _refined(value, _beside(self.known[near], grid))
+            found, _ = _between(value, *_beside(self.known[near], grid))
         else:
-            found = min(grid.tolist(), key=value)
-            found = _least(value, grid).place if found in grid[[0, -1]] else found
+            values = [value(bias) for bias in grid.tolist()]
+            best = int(np.argmin(values))
+            found = float(grid[best])
+            if best in (0, len(grid) - 1):
+                found = _further_out(value, grid, Minimum(found, values[best], True)).place
         self.known[log] = found
         return found
 
 
-def _beside(known: float, grid: Array) -> list[float]:
+def _beside(known: float, grid: Array) -> tuple[float, float]:
     """Places between which the best bias is that is near one on a grid, or beyond it."""
     if abs(known) >= grid[-1]:
-        return [known / _WIDER, known * _WIDER]
+        return known / _WIDER, known * _WIDER
     place = int(np.argmin(np.abs(grid - known)))
-    return [float(x) for x in grid[max(place - 1, 0) : place + 2]]
+    return float(grid[max(place - 1, 0)]), float(grid[min(place + 1, len(grid) - 1)])
 
 
 def _grid(plain: Problem) -> Array:
@@ -118,16 +124,12 @@ def _strengths(plain: Problem) -> list[float]:
     return [abs(term.scale) for term in plain.blocks if term.scale]
 
 
-def _refined(value: Callable[[float], float], places: list[float]) -> float:
-    """The place of a minimum between the first and the last ones."""
-    low, high = min(places), max(places)
-    with np.errstate(invalid="ignore", over="ignore"):  # no parabola is laid through places of infinite values
-        return float(
-            minimize_scalar(value, bounds=(low, high), method="bounded", options={"xatol": _CLOSE * (high - low)}).x
-        )
+def _between(value: Value, one: float, other: float) -> tuple[float, float]:
+    """Place and value of a minimum between two biases, in any order."""
+    return between(value, min(one, other), max(one, other))
 
 
-def _value(features: Features, kind: Bounded) -> Callable[[float], float]:
+def _value(features: Features, kind: Bounded) -> Value:
     def value(bias: float) -> float:
         parts = conditional(features(bias), ORDERS[0])
         return lower_of(parts).value if kind == "lower" else fitted(parts).left

@@ -193,13 +193,15 @@ def _with_error(model: Model, problem: Problem, kind: Bounded) -> Bound:
 
 def first_upper(model: Model, upper: Bound, dimension: int | None = None) -> Bound | None:
     """The upper bound at the first minimum of the training error downhill from a bias of zero, which a trained one goes
-    to; None where that is the least one, or no bias is trained.
+    to; None where that is the least one, where it falls without a minimum, or no bias is trained.
     """
     if not model.network.trains_bias or dimension is None and is_intermediate(model):
         return None
     model = upper.model
     features = _features(model, dimension)
-    found = _with_error(model, features(first_bias(features)), "upper")
+    if (bias := first_bias(features)) is None:
+        return None
+    found = _with_error(model, features(bias), "upper")
     return found if found.value > (1.0 + _APART) * upper.value else None
 
 

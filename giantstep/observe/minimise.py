@@ -63,10 +63,15 @@ def least_positive(
 
 
 def _refined(function: Callable[[float], float], grid: Array, i: int, value: float) -> tuple[float, float]:
-    low, high = float(grid[max(i - 1, 0)]), float(grid[min(i + 1, len(grid) - 1)])
+    place, closer = between(function, float(grid[max(i - 1, 0)]), float(grid[min(i + 1, len(grid) - 1)]))
+    return (place, closer) if closer < value else (float(grid[i]), value)
+
+
+def between(function: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
+    """Place and value of a minimum between two places."""
     with np.errstate(invalid="ignore", over="ignore"):  # no parabola is laid through places of infinite values
-        closer = minimize_scalar(function, bounds=(low, high), method="bounded", options={"xatol": 1e-9 * (high - low)})
-    return (float(closer.x), float(closer.fun)) if closer.fun < value else (float(grid[i]), value)
+        found = minimize_scalar(function, bounds=(low, high), method="bounded", options={"xatol": 1e-9 * (high - low)})
+    return float(found.x), float(found.fun)
 
 
 def guarded(function: Callable[[float], float]) -> Callable[[float], float]:

@@ -100,6 +100,11 @@ class Result(Shown):
         return fit.samples * self.train_error / fit.loss.entry.error_scale + 0.5 * fit.ridge * norm + self.penalty
 
     @property
+    def _is_endless(self) -> bool:
+        """Whether it is the limit of a density of readout values, whose means are without number and bound."""
+        return self.dimension is None and self.nodes_of_readout is not None
+
+    @property
     def crossover_dimension(self) -> float | None:
         """Dimension at which the leading term of finite size equals the free energy.
 
@@ -111,7 +116,7 @@ class Result(Shown):
         """
         if self.dimension is None and self.model.step is not None and self.model.step.exponent < 0.5:
             return None
-        if self.dimension is None and self.nodes_of_readout is not None:
+        if self._is_endless:
             return None
         means = self.order_parameters["m"]
         responses = self.order_parameters["V2"][means != 0.0]
@@ -130,7 +135,7 @@ class Result(Shown):
         dimension or without. ``deviation`` follows it. None in the limit of a density of readout values, whose means
         are without number.
         """
-        if self.dimension is None and self.nodes_of_readout is not None:
+        if self._is_endless:
             return None
         if not self.mean_output_error or not self.test_error > 0.0:
             return 0.0

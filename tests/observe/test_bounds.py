@@ -340,3 +340,18 @@ def test_biases_are_looked_for_as_far_out_as_a_bound_falls(
     for bias in [found.bias * share for share in (0.02, 0.5, 0.95)] + [1.05 * found.bias] * (not at_edge):
         held = gs.bounds(model.replace({"network.bias": bias}), optimise=False).lower
         assert held.value > found.value - found.error - held.error
+
+
+def test_a_training_error_that_falls_without_end_has_no_first_minimum() -> None:
+    """Far out `softplus` is a polynomial of the second degree beside all else, as the target is."""
+    model = gs.Model.from_dict(
+        {
+            "network": {"activation": "softplus", "width": 3.0, "bias": "trained"},
+            "step": {"samples": 1.1, "learning_rate": 1.06},
+            "target": {"link": "z**2"},
+            "fit": {"samples": 2.0, "ridge": 0.1},
+        }
+    )
+    found = gs.bounds(model, optimise=False)
+    assert found.upper.bias_at_edge and "falls further" in str(found.upper) and found.first_upper is None
+    assert found.upper.value < 2.0000003
