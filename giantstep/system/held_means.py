@@ -75,9 +75,16 @@ def means_vanish(problem: Problem) -> bool:
     target = problem.model.target
     if problem.model.network.trains_bias:
         return False
-    symmetric = bool(loss_kernel(problem.model.fit.loss).SYMMETRIC) and (target.channel is None or target.channel.odd)
     unknown = tuple(i for i, column in enumerate(zip(*problem.overlaps, strict=True)) if not any(column))
-    return symmetric and _turns_around(target.link, target.indices, unknown) or is_mirrored(problem)
+    return is_symmetric(problem) and _turns_around(target.link, target.indices, unknown) or is_mirrored(problem)
+
+
+def is_symmetric(problem: Problem) -> bool:
+    """Whether the loss of the negative output and label is the same, and negative indices have negative labels where
+    the link is odd.
+    """
+    channel = problem.model.target.channel
+    return bool(loss_kernel(problem.model.fit.loss).SYMMETRIC) and (channel is None or channel.odd)
 
 
 @lru_cache(maxsize=64)
@@ -104,5 +111,4 @@ def is_mirrored(problem: Problem) -> bool:
         return False
     if features == {"odd"}:
         return of_link == 1
-    symmetric = bool(loss_kernel(problem.model.fit.loss).SYMMETRIC) and (target.channel is None or target.channel.odd)
-    return features == {"even"} and of_link == -1 and symmetric
+    return features == {"even"} and of_link == -1 and is_symmetric(problem)

@@ -15,7 +15,7 @@ from giantstep.spec.kernels import coefficients
 from giantstep.spec.model import Model
 from giantstep.system.coupled_solver import Found, coupled_solution, solution_of
 from giantstep.system.coupled_system import CoupledSystem
-from giantstep.system.kernels import loss_kernel
+from giantstep.system.held_means import is_symmetric
 from giantstep.system.merged_blocks import merged
 from giantstep.system.problem import Problem, Solution, problem_of
 from giantstep.system.result import Result
@@ -197,11 +197,9 @@ def _is_even(problem: Problem) -> bool:
     """Whether a bias and its negative are as good, as mirrored inputs tell: features are odd or even without a bias,
     and so are the labels.
     """
-    target = problem.model.target
-    of_link = parity(link_of(target.link).node)
-    symmetric = bool(loss_kernel(problem.model.fit.loss).SYMMETRIC) and (target.channel is None or target.channel.odd)
+    of_link = parity(link_of(problem.model.target.link).node)
     known = {term.parity for term in problem.blocks} in ({"odd"}, {"even"})
-    return known and (of_link == 1 or of_link == -1 and symmetric)
+    return known and (of_link == 1 or of_link == -1 and is_symmetric(problem))
 
 
 def _flat(point: _Point) -> float:
