@@ -9,6 +9,7 @@ rounded, which moves the curve a little; blocks are where it leads, to many digi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -93,10 +94,15 @@ class Curve:
         others, drift [P] and spread [P] of the bulk. None where a polynomial does not resolve it.
         """
         u, vectors, variances = self.probes[:, None], [], []
-        along = self._interpolated(gained / u)
-        drifts, spreads = self._interpolated(drift[:, None] / u), self._interpolated(spread[:, None] / u**2)
-        if along is None or drifts is None or spreads is None:
+        series = [_series(part) for part in (gained / u, drift[:, None] / u, spread[:, None] / u**2)]
+        deviation = math.sqrt(self.before(np.array([self.centre]))[0, -1])
+        # per unit of u, as a part of these, each moves a row by as much: what hardly moves it may be rounding
+        units = 1.0, 1.0 / deviation, deviation / abs(self.centre)
+        told = list(zip(series, units, strict=True))
+        most = max(float(np.abs(part).max()) / unit for part, unit in told)
+        if not all(np.abs(part[-2:]).max() <= _UNSETTLED * most * unit for part, unit in told):
             return None
+        along, drifts, spreads = (self._at_values(part) for part in series)
         moved = zip(self.values, self.rows, along, drifts, spreads, strict=True)
         for value, (*start, c), more, (inward,), (outward,) in moved:
             own = mpmath.mpf(value)
@@ -105,13 +111,9 @@ class Curve:
             variances.append(c * (1 + own * inward) ** 2 + own * own * outward)
         return RowsAfter(self, vectors, variances)
 
-    def _interpolated(self, found: Array) -> list[Any] | None:
-        """What is found at the probes [P, D], at the values [n][D]; None where a polynomial does not resolve it."""
-        series = chebyshev.chebvander(chebyshev.chebpts1(_PLACES), _PLACES - 1).T @ found * (2.0 / _PLACES)
-        series[0] *= 0.5
+    def _at_values(self, series: Array) -> list[Any]:
+        """A polynomial [order, D] at the values, [n][D]."""
         sizes = np.abs(series).max(axis=1)
-        if not sizes[-2:].max() <= _UNSETTLED * sizes.max():
-            return None
         counts = np.flatnonzero(sizes > _ROUNDED * sizes.max())
         kept = series[: counts[-1] + 1 if counts.size else 1].T.tolist()
         places = [(mpmath.mpf(value) - self.centre) / self.radius for value in self.values]
@@ -146,6 +148,13 @@ class RowsAfter:
             rows = tuple((*(sign * x for x in turned[n]), self.variances[n]) for sign, n in places)
         values = tuple(curve.values[n] for n in curve.which)
         return AlikeRows(curve.blocks, rows, values, curve.signs, float(self.width))
+
+
+def _series(found: Array) -> Array:
+    """Coefficients [order, D] of the polynomial in Chebyshev's through what is found at probes [P, D]."""
+    series = chebyshev.chebvander(chebyshev.chebpts1(_PLACES), _PLACES - 1).T @ found * (2.0 / _PLACES)
+    series[0] *= 0.5
+    return np.asarray(series)
 
 
 def _clenshaw(series: list[float], x: Any) -> Any:
