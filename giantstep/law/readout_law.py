@@ -10,9 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from generated import step as generated_step
-from giantstep.law.gradient_step import arguments_of, variance_after_step
-from giantstep.quadrature.density_rule import density_rule, scale_of
+from giantstep.law.gradient_step import scale_of_step
+from giantstep.quadrature.density_rule import Along, along_features, density_rule
 from giantstep.spec.model import Model
 from giantstep.spec.readout_density import density_of
 from giantstep.spec.validate import SMALLEST
@@ -27,14 +26,14 @@ def at_nodes(model: Model, rung: int) -> Model:
     """A model whose readout has a density, with a vocabulary in its place: the nodes of a rule."""
     readout = model.network.readout
     assert readout.density is not None
-    rule = density_rule(readout.density, RUNGS[rung], scale_of_features(model))
+    rule = density_rule(readout.density, RUNGS[rung], variable_of(model))
     resolution = _COARSEST * (_FINEST / _COARSEST) ** min(1.0, rung / _FULL)
-    u, weights = _of_fractions(*rule, density_of(readout.density).symmetric)
+    u, weights = _of_fractions(*rule)
     chosen = readout.at_nodes(tuple(u.tolist()), tuple(weights.tolist()), resolution)
     return replace(model, network=replace(model.network, readout=chosen))
 
 
-def _of_fractions(u: Array, weights: Array, symmetric: bool) -> tuple[Array, Array]:
+def _of_fractions(u: Array, weights: Array) -> tuple[Array, Array]:
     """Nodes whose weights are fractions that a readout may have: the nearest of them takes over a smaller one, with its
     part of E u^2, which the features of large u go with.
     """
@@ -42,21 +41,20 @@ def _of_fractions(u: Array, weights: Array, symmetric: bool) -> tuple[Array, Arr
     nearest = np.argmin(np.abs(u[:, None] - u[kept]), axis=1)
     share, squares = (np.asarray(np.bincount(nearest, weights=w), float) for w in (weights, weights * u * u))
     moved = np.copysign(np.sqrt(squares / share), u[kept])
-    if symmetric:
+    if np.array_equal(u, -u[::-1]):
         moved, share = 0.5 * (moved - moved[::-1]), 0.5 * (share + share[::-1])
     return np.asarray(moved), np.asarray(share / share.sum())
 
 
-def scale_of_features(model: Model) -> float:
-    """The scale in u of the features after all steps, roughly."""
+def variable_of(model: Model) -> Along:
+    """The variable of features after all steps, roughly, in which rules are exact for polynomials."""
     density = density_of(model.network.readout.density or "")
     if model.spike is not None:
         c = model.spike.bulk_variance
-        return scale_of(density, model.spike.strength, c - 1.0 if isinstance(c, float) else 0.0)
+        spread = max(c - 1.0, 0.0) if isinstance(c, float) else 0.0
+        return along_features(density, abs(model.spike.strength), 0.0, spread)
     if model.step is None:
-        return scale_of(density, 0.0, 0.0)
-    rate = math.fsum(step.learning_rate for step in model.steps)
-    of = arguments_of(model.network, replace(model.step, learning_rate=rate), model.target)
-    variance = variance_after_step(of)
-    strength = float(generated_step.strength(of.rate, of.samples, of.mu1, of.length, of.e2))
-    return scale_of(density, strength, max(float(variance(1.0)), float(variance(-1.0))) - 1.0)
+        return along_features(density, 0.0, 0.0, 0.0)
+    rate = math.fsum(step.learning_rate for step in model.steps) / model.network.width
+    strength, drift, spread = scale_of_step(model.network, model.step, model.target)
+    return along_features(density, abs(rate) * strength, rate * drift, rate * rate * spread)

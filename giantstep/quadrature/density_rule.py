@@ -1,53 +1,91 @@
 """Gauss rules for averages over a density of readout values.
 
-Features change with u on the scale on which the spike moves a neuron, and the more slowly the larger |u| is. The rule
-is the one that is exact for polynomials in v = arsinh(u/scale), whatever the density, jumps and kinks too.
+Features change with u on the scale on which the spike moves a neuron, and the more slowly the further u is from the
+value at which a neuron has the least variance. The rule is the one that is exact for polynomials in
+v = arsinh((u - centre)/scale), whatever the density, jumps and kinks too.
 """
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from giantstep.spec.readout_density import Density, density_of
+from giantstep.spec.readout_density import Density, density_of, points_between
 
 Array = NDArray[np.float64]
 _NEWTON = 3
+_PANELS = 32  # of the points of rules of as many nodes; twice as many for up to twice as many nodes
+_BEYOND = 1e-9  # what panels reach beyond the last points of a density
+_LEAST = 1e-2  # of the drift, which a spread counts for at least
 _FINER = 0.6  # of that scale: by measurement a rule converges fastest, to 1e-10 with 16 to 20 nodes for most densities
 _KEPT_BITS = 2.0**44  # of a node: the last ones depend on the linear algebra library
 
 
-@lru_cache(maxsize=256)
-def density_rule(text: str, count: int, scale: float) -> tuple[Array, Array]:
-    """Nodes u and weights [count], of sum one, of the Gauss rule of a density in arsinh(u/scale); read-only.
+@dataclass(frozen=True)
+class Along:
+    """The variable v = arsinh((u - centre)/scale)."""
 
-    Those of an even density come in pairs u, -u. A density on fewer points than asked for gives these.
+    centre: float
+    scale: float
+
+    def v(self, u: Array) -> Array:
+        """At values of u."""
+        return np.asarray(np.arcsinh((u - self.centre) / self.scale))
+
+    def u(self, v: Array) -> Array:
+        """At values of v."""
+        return np.asarray(self.centre + self.scale * np.sinh(v))
+
+
+@lru_cache(maxsize=256)
+def density_rule(text: str, count: int, along: Along) -> tuple[Array, Array]:
+    """Nodes u and weights [count], of sum one, of the Gauss rule of a density in v; read-only.
+
+    Those of an even density come in pairs u, -u, where the centre is zero. A density on fewer points than asked for
+    gives these.
     """
-    density = density_of(text)
-    v = np.arcsinh(density.u / scale)
-    middle, spread = (0.0 if density.symmetric else 0.5 * float(v[0] + v[-1])), float(np.abs(v).max())
-    x = (v - middle) / spread
-    diagonal, beside = _recurrence(x, density.weight, min(count, len(x) // 2))
-    if density.symmetric:
+    even = density_of(text).symmetric and along.centre == 0.0
+    points, weight = _points(text, along, _PANELS << max(0, (count - 1) // _PANELS).bit_length())
+    v = along.v(points)
+    middle = 0.0 if even else 0.5 * float(v[0] + v[-1])
+    spread = float(np.abs(v - middle).max())
+    diagonal, beside = _recurrence((v - middle) / spread, weight, min(count, len(v) // 2))
+    if even:
         diagonal = np.zeros_like(diagonal)
     nodes, weights = _gauss(diagonal, beside)
-    u = np.asarray(scale * np.sinh(middle + spread * nodes))
-    if density.symmetric:
+    u = along.u(middle + spread * nodes)
+    if even:
         u, weights = 0.5 * (u - u[::-1]), 0.5 * (weights + weights[::-1])
     weights = weights / weights.sum()
     u.flags.writeable = weights.flags.writeable = False
     return u, weights
 
 
-def scale_of(density: Density, strength: float, wider: float) -> float:
-    """The scale in u of features with the strength u r of their spike and bulk variance of the order 1 + u^2 wider, a
-    power of two: rules are few then, and made once.
+@lru_cache(maxsize=64)
+def _points(text: str, along: Along, panels: int) -> tuple[Array, Array]:
+    """Points and weights of a density on panels of one width in v, and where they need that on narrower ones."""
+    ends = along.v(density_of(text).u[[0, -1]] + np.array([-1.0, 1.0]) * _BEYOND)
+    edges = along.u(np.linspace(ends[0], ends[1], panels + 1))
+    return points_between(text, np.union1d(edges, [0.0]))
+
+
+def along_features(density: Density, strength: float, drift: float, spread: float) -> Along:
+    """The variable for features whose spike has the strength u r, of the bulk variance (1 + u drift)^2 + u^2 spread.
+
+    They turn next to zero, where the spike moves them, and next to the complex zeros of the bulk variance: the centre
+    is the one that is the flatter seen from the other. Scales are powers of two: rules are few then, and made once.
     """
     reach = float(np.abs(density.u).max())
-    smallest = 1.0 / np.sqrt(strength**2 + max(wider, 0.0) + reach**-2)
-    return float(2.0 ** np.round(np.log2(_FINER * smallest)))
+    moving, square, centre = strength**2 + reach**-2, drift**2 + spread, 0.0
+    narrowest = 1.0 / math.sqrt(moving + square)
+    if drift**2 > spread and square > strength * math.sqrt(spread) and density.u[0] < -drift / square < density.u[-1]:
+        centre = -drift / square
+        narrowest = 1.0 / math.sqrt(moving + square**2 / max(spread, (_LEAST * drift) ** 2))
+    return Along(centre, 2.0 ** round(math.log2(_FINER * narrowest)))
 
 
 def _recurrence(x: Array, weight: Array, count: int) -> tuple[Array, Array]:
@@ -55,17 +93,17 @@ def _recurrence(x: Array, weight: Array, count: int) -> tuple[Array, Array]:
 
     By Stieltjes' procedure, with all earlier polynomials projected out once more against rounding.
     """
-    rows = [np.full_like(x, 1.0 / np.sqrt(weight.sum()))]
+    rows = np.empty((count + 1, len(x)))
+    rows[0] = 1.0 / np.sqrt(weight.sum())
     diagonal, beside = np.zeros(count), np.zeros(count)
     for k in range(count):
-        last = rows[-1]
+        last, known = rows[k], rows[: k + 1]
         diagonal[k] = (weight * x * last * last).sum()
         rest = x * last
         for _ in range(2):
-            for row in rows:
-                rest = rest - row * (weight * row * rest).sum()
+            rest = rest - np.einsum("kn,k->n", known, np.einsum("kn,n->k", known, weight * rest))
         beside[k] = np.sqrt((weight * rest * rest).sum())
-        rows.append(rest / beside[k])
+        rows[k + 1] = rest / beside[k]
     return diagonal, beside
 
 

@@ -81,6 +81,17 @@ class DensityKind(Kind):
 @lru_cache(maxsize=64)
 def density_of(text: str) -> Density:
     """The density of a registered name or an expression in u. Raises ExpressionError and BadInput."""
+    function = _function_of(text)
+    return _resolved(function, _reach(function))
+
+
+def points_between(text: str, edges: Array) -> tuple[Array, Array]:
+    """Points u in order and weights, of sum one, of a density on panels between edges, halved where it needs that."""
+    return _normalised(*_panels(_function_of(text), edges))
+
+
+def _function_of(text: str) -> Callable[[Array], Array]:
+    """The density, not normalised. Raises ExpressionError and BadInput, the latter where it is evaluated too."""
     name = text.strip()
     if name.isidentifier() and name not in DENSITIES and name != "u":
         raise ExpressionError(
@@ -98,7 +109,7 @@ def density_of(text: str) -> Density:
             raise BadInput(f"it is negative at u = {place:.4g}", "a density is not negative")
         return values
 
-    return _resolved(function, _reach(function))
+    return function
 
 
 def _reach(function: Callable[[Array], Array]) -> float:
@@ -127,12 +138,17 @@ def _resolved(function: Callable[[Array], Array], reach: float) -> Density:
     else:
         below = _panels(lambda x: function(-x), edges)
         u, weight = np.concatenate([-below[0][::-1], u]), np.concatenate([below[1][::-1], weight])
+    return Density(*_normalised(u, weight), symmetric)
+
+
+def _normalised(u: Array, weight: Array) -> tuple[Array, Array]:
+    """The points that have a weight, the sum of which is made one; read-only."""
     kept = weight > 0.0
     if not kept.any():
         raise BadInput("it vanishes", "a density is positive somewhere")
     u, weight = u[kept], weight[kept] / math.fsum(weight.tolist())
     u.flags.writeable = weight.flags.writeable = False
-    return Density(u, weight, symmetric)
+    return u, weight
 
 
 def _panels(function: Callable[[Array], Array], edges: Array) -> tuple[Array, Array]:

@@ -19,8 +19,6 @@ from giantstep.spec.model import Model
 from giantstep.system.moved_nodes import at_other_nodes
 from giantstep.system.result import Result
 
-_NARROWER = "take a density with shorter tails or without kinks, which needs fewer values"
-_MORE_DIGITS = f"{_NARROWER}, or give a dimension, which may take less of the features"
 _AFFORDABLE = 8  # rungs of losses that average over the output, where the readout uses the span of all mean features
 _SMALLEST = 0.1  # ratio of two changes that is trusted: a change may be small by chance
 
@@ -55,8 +53,15 @@ def solve_continuous(
     raise NotConverged(
         f"the errors change by {change:.1e} (relative) from {RUNGS[reached - 1]} to {RUNGS[reached]} readout values "
         f"of the density, {tolerance:.0e} is asked",
-        tolerated(left, _MORE_DIGITS if previous.dimension is None else _NARROWER),
+        tolerated(left, _fewer_turns(model, previous.dimension)),
     )
+
+
+def _fewer_turns(model: Model, dimension: float | None) -> str:
+    """What makes features, as functions of the readout value, turn less often."""
+    rate = "spike.strength" if model.step is None else "step.learning_rate"
+    hint = f"lower {rate}, or take a density of smaller values: features turn or grow too fast with the readout value"
+    return hint if dimension is not None else f"{hint}; or give a dimension, which may take less of them"
 
 
 def _change(before: Result, after: Result) -> float:

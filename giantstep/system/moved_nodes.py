@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from giantstep.law.readout_law import scale_of_features
+from giantstep.law.readout_law import variable_of
 from giantstep.spec.model import Model
 from giantstep.system.result import Result
 
@@ -26,8 +26,8 @@ def at_other_nodes(found: Result, vocabulary: Model) -> Result | None:
     count = len(before.values)
     if count < 2 or count != len(found.order_parameters["Q2"]) or before.density != after.density:
         return None
-    scale = scale_of_features(vocabulary)
-    places = [np.arcsinh(np.array(readout.values) / scale) for readout in (before, after)]
+    along = variable_of(vocabulary)
+    places = [along.v(np.array(readout.values)) for readout in (before, after)]
     fractions = np.array(before.fractions), np.array(after.fractions)
     order = carried(found.order_parameters, between(*places), *fractions)
     return replace(found, model=vocabulary, order_parameters=order, nodes_of_readout=None)

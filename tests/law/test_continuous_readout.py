@@ -14,7 +14,7 @@ from scipy.special import roots_hermitenorm
 import giantstep as gs
 from derive.check import check_derivation
 from giantstep.law.readout_law import at_nodes
-from giantstep.quadrature.density_rule import density_rule
+from giantstep.quadrature.density_rule import Along, along_features, density_rule
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.readout_density import density_of
 from giantstep.system import continuous_readout
@@ -61,7 +61,7 @@ def test_rules_of_a_density_integrate_features(text: str, exact: object, low: ob
     assert density.weight @ (np.tanh(density.u) ** 2 / (1 + density.u**2 / 2)) == pytest.approx(
         float(wanted), rel=1e-12
     )
-    u, weights = density_rule(text, 40, 1.0)
+    u, weights = density_rule(text, 40, Along(0.0, 1.0))
     assert weights @ (np.tanh(u) ** 2 / (1 + u * u / 2)) == pytest.approx(float(wanted), rel=1e-8)
     assert np.all(weights > 0.0)
     if density.symmetric:
@@ -91,7 +91,7 @@ def test_rules_resolve_features_that_turn_close_to_zero() -> None:
     """1/(1 + 17^2 u^2) under a density that vanishes there: panels that resolve this alone left 2e-7."""
     rate, edges = 17.0, [0.0, 0.01, 0.1, 1.0, 8.0]
     feature, whole = (mpmath.quad(f, edges) for f in (lambda u: _of_squares(u) / (1 + (rate * u) ** 2), _of_squares))
-    u, weights = density_rule("u**2*exp(-u**2)", 46, 0.5 / rate)
+    u, weights = density_rule("u**2*exp(-u**2)", 46, Along(0.0, 0.5 / rate))
     assert weights @ (1.0 / (1.0 + (rate * u) ** 2)) == pytest.approx(float(feature / whole), rel=1e-10)
 
 
@@ -104,8 +104,36 @@ def test_rules_of_many_nodes_keep_their_weights(scale: float) -> None:
     """Sums of weights and moments of an exponential density with 48 nodes, whose last weights are 1e-24: polynomials of
     high degree fall before they grow at nodes of the bulk, and lost these by up to a third.
     """
-    u, weights = density_rule("step(u)*exp(-u)", 48, scale)
+    u, weights = density_rule("step(u)*exp(-u)", 48, Along(0.0, scale))
     assert [weights @ u**k for k in (1, 2, 3)] == pytest.approx([1.0, 2.0, 6.0], rel=1e-11)
+
+
+@pytest.mark.parametrize(("drift", "spread", "strength"), [(-97.0, 593.0, 19.0), (4.0, 0.0, 0.5), (8.0, 1.0, 90.0)])
+def test_rules_are_centred_where_neurons_have_the_least_variance(drift: float, spread: float, strength: float) -> None:
+    """1/(0.01 + c(u)^2) under a normal density: 106 nodes about zero left 1e-2 of the first. The spike of the last
+    turns features next to zero, and the rule stays there.
+    """
+    along = along_features(density_of("gaussian"), strength, drift, spread)
+    assert (along.centre == 0.0) == (strength > abs(drift))
+    u, weights = density_rule("gaussian", 140, along)
+    assert weights @ u == pytest.approx(0.0, abs=1e-11) and weights @ u**2 == pytest.approx(1.0, rel=1e-11)
+
+    def peak(u: Any) -> Any:
+        return 1 / (mpmath.mpf("0.01") + ((1 + drift * u) ** 2 + spread * u * u) ** 2)
+
+    place = -drift / (drift * drift + spread)
+    edges = sorted({-9.0, 9.0, place, *(place + side * 3.0**k / 1000 for side in (-1, 1) for k in range(8))})
+    wanted = mpmath.quad(lambda u: mpmath.npdf(u) * peak(u), edges)
+    if along.centre:
+        assert weights @ np.array([float(peak(x)) for x in u]) == pytest.approx(float(wanted), rel=1e-10)
+
+
+@pytest.mark.parametrize("turns", [60.0, 100.0])
+def test_rules_of_many_nodes_know_the_density_between_its_panels(turns: float) -> None:
+    """cos(k u) under a uniform density: points that resolved this alone left 2e-8 of the second."""
+    u, weights = density_rule("uniform", 186, Along(0.0, 0.25))
+    end = turns * math.sqrt(3.0)
+    assert weights @ np.cos(turns * u) == pytest.approx(math.sin(end) / end, abs=1e-11)
 
 
 def test_small_weights_leave_their_squares_to_others() -> None:
@@ -301,3 +329,26 @@ def test_many_values_settle_features_that_oscillate() -> None:
     weight = u**2 * np.exp(-(u**2))
     given["network"]["readout"] = {"values": u.tolist(), "fractions": (weight / weight.sum()).tolist()}
     assert found.test_error == pytest.approx(gs.solve(gs.Model.from_dict(given), dimension=1000).test_error, rel=1e-8)
+
+
+def test_features_that_turn_beside_zero_settle() -> None:
+    """Rows that the step shrinks to c = 0.07 at u = 0.011; against Gauss panels about there. Rules about zero did not
+    settle to 1e-3 of the norm of the readout with 186 nodes.
+    """
+    given: dict[str, Any] = {
+        "network": {"activation": "cubic", "width": 0.9, "bias": -1.7, "readout": {"density": "gaussian"}},
+        "target": {"link": "abs"},
+        "fit": {"samples": 2.6, "ridge": 0.011},
+        "step": {"samples": 29.0, "learning_rate": 9.4},
+    }
+    found = gs.solve(gs.Model.from_dict(given), tolerance=1e-6)
+    place = 0.0108 + np.array([side * 0.004 * 2.0**k for side in (-1, 1) for k in range(10)])
+    edges = np.sort([-6.0, 0.0108, 6.0, *place])
+    x, w = np.polynomial.legendre.leggauss(6)
+    u = (0.5 * (edges[1:] + edges[:-1])[:, None] + 0.5 * np.diff(edges)[:, None] * x).ravel()
+    weight = (np.diff(edges)[:, None] * w).ravel() * np.exp(-0.5 * u * u)
+    readout = found.model.network.readout.at_nodes(tuple(u), tuple(weight / weight.sum()), 1e-13)
+    wanted = gs.solve(found.model.replace({"network.readout": readout}))
+    assert found.test_error == pytest.approx(wanted.test_error, rel=1e-6)
+    norms = [float(one.order_parameters["Q2"].sum()) for one in (found, wanted)]
+    assert norms[0] == pytest.approx(norms[1], rel=1e-5)
