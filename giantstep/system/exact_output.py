@@ -20,13 +20,15 @@ from giantstep.spec.link import link_values
 from giantstep.system.constant_output import square_of_label
 from giantstep.system.coupled_solver import solve_coupled
 from giantstep.system.discretisation import resolved
-from giantstep.system.evidence import leaves_nothing
+from giantstep.system.evidence import ROUNDING, leaves_nothing
 from giantstep.system.kernels import loss_kernel
 from giantstep.system.loss_at_zero import has_flat_part, loss_constants, pieces_at_zero
 from giantstep.system.problem import Problem, Solution
 from giantstep.system.readout_law import holds_at_zero
 from giantstep.system.resolution import FINE
+from giantstep.system.resolved import Resolved
 from giantstep.system.result import Result
+from giantstep.system.span import ROUNDING as OF_FEATURES
 from giantstep.system.square_loss import solve_direct
 
 Array = np.ndarray
@@ -133,10 +135,19 @@ def _of_noise(square: Problem, tolerance: float) -> Solution | None:
     """The solution with label noise where errors are in proportion to it, so that nothing is left without; None where
     they are not. Noise leaves m and the responses as they are. Raises NotConverged.
     """
-    size = _SLIGHT * square_of_label(resolved(square, FINE[-1]))
+    laws = resolved(square, FINE[-1])
+    signal = square_of_label(laws)
+    size = _SLIGHT * signal
     found, more = (solve_coupled(_with_noise(square, noise), tolerance) for noise in (size, 2.0 * size))
     left = abs(2.0 * found.test_error - more.test_error)
-    return found if left <= _IN_PROPORTION * found.test_error <= size else None
+    rounding = min(_rounding_of_output(laws, found.order_parameters["m"]), ROUNDING * signal)
+    return found if left <= max(_IN_PROPORTION * found.test_error, rounding) <= size else None
+
+
+def _rounding_of_output(laws: Resolved, m: Array) -> float:
+    """The square of what rounding of mean features is in an output that they cancel in, as those of weak spikes do."""
+    weight, mu0 = laws.table[:, 1], laws.table[:, -3 * len(m) : -2 * len(m)]
+    return float(OF_FEATURES * (abs(m) @ np.sqrt(weight @ mu0**2))) ** 2
 
 
 def _with_noise(problem: Problem, noise: float) -> Problem:

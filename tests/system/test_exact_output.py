@@ -133,6 +133,24 @@ def test_a_label_that_is_given_with_any_law_of_the_inputs() -> None:
         assert limit.order_parameters[name] == pytest.approx(near.order_parameters[name], rel=1e-6)
 
 
+def test_features_that_cancel_in_the_output_round() -> None:
+    """A weak spike has m = 4e4, which leaves 1e-19 of the label to rounding. Responses are those of a stronger one."""
+    readout = {"values": [1.2, -1.2], "fractions": [0.7, 0.3]}
+    given = Model.from_dict(
+        {
+            "network": {"activation": "max(z,0)**2-z/2", "width": 0.34, "readout": readout},
+            "spike": {"strength": 2e-5, "alignment": 1.0, "bulk_variance": 1.25},
+            "target": {"link": "linear"},
+            "fit": {"samples": 0.8, "ridge": 6e-5},
+            "inputs": {"eigenvalues": [1.0], "weights": [1.0], "target": [1.0]},
+        }
+    )
+    weak, strong = solve(given), solve(given.replace({"spike.strength": 1e-3}))
+    assert (weak.test_error, weak.train_error, weak.free_energy) == (0.0, 0.0, 0.0)
+    for name in ("V1", "V2"):
+        assert weak.order_parameters[name] == pytest.approx(strong.order_parameters[name], abs=1e-6)  # strength^2
+
+
 @pytest.mark.parametrize("loss", ["square", "absolute"])
 def test_no_force_moves_readouts_that_a_penalty_holds(loss: str) -> None:
     given = Model.from_dict(CONSTANT).replace({"fit.penalty": "0.1*abs(a)", "fit.loss": loss})
