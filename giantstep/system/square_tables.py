@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +13,7 @@ from giantstep.law.label_growth import label_reach
 from giantstep.law.terms import label_widths
 from giantstep.quadrature.mesh import ORDERS
 from giantstep.quadrature.panels import wide_columns
-from giantstep.quadrature.tensor import Shape, tensor_table
+from giantstep.quadrature.tensor import Shape, coordinates, rows_along, tensor_table
 from giantstep.spec.model import Target
 from giantstep.system.problem import Features, Problem
 from giantstep.system.span import Span
@@ -56,7 +57,34 @@ def rows_of(features: Features, fineness: Fineness) -> Array:
 
     bare = (_on_panels if single else _on_axes)(features, fineness)
     rows, label = with_moments(bare, target, features.overlaps, *fineness.level)
-    return _with_label(rows, label, target) if target.drawn else rows
+    if target.drawn:
+        return _with_label(rows, label, target)
+    return rows if single or not _are_linear(rows, len(features.blocks)) else _at_few_places(rows, features)
+
+
+def _are_linear(rows: Array, blocks: int) -> bool:
+    """Whether features are linear: mu1 is the same everywhere and mu2 vanishes, to the last digit."""
+    mu1, mu2sq = rows[:, -2 * blocks : -blocks], rows[:, -blocks:]
+    return bool(np.all(mu1 == mu1[0]) and not mu2sq.any())
+
+
+def _at_few_places(rows: Array, features: Features) -> Array:
+    """The table of linear features at the 2^q places +-1 of kappa, where a label has its linear part alone.
+
+    All that is averaged has the degree two at most. What a label has beside is a variance that no feature knows. Beside
+    a small ridge the responses of several blocks cancel, and few places cost little in many digits.
+    """
+    assert features.loadings is not None
+    indices, rank = features.model.target.indices, len(features.overlaps)
+    weight, nu, rest = rows[:, 1], rows[:, 2 : 3 + indices], rows[:, 3 + indices]
+    kappa, places = coordinates(rows, indices, rank), np.array(list(product((-1.0, 1.0), repeat=rank)))
+    mean, slope = weight @ nu, (weight * nu[:, 0]) @ kappa
+    beside = nu - mean
+    beside[:, 0] -= kappa @ slope
+    label = np.tile([*mean, weight @ ((beside**2).sum(axis=1) + rest)], (len(places), 1))
+    label[:, 0] += places @ slope
+    bare = rows_along(features.blocks, features.loadings, places, np.full(len(places), 1.0 / len(places)))
+    return np.ascontiguousarray(np.column_stack([bare[:, :2], label, bare[:, 5:]]))
 
 
 def _on_panels(features: Features, fineness: Fineness) -> Array:
