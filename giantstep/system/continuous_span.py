@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial.chebyshev import chebfit, chebval, chebvander
@@ -21,6 +22,7 @@ from giantstep.law.spike import variance_by_value
 from giantstep.quadrature.mesh import Term
 from giantstep.spec.expressions import numpy_values
 from giantstep.spec.kernels import function_kernel
+from giantstep.spec.readout_density import density_of
 from giantstep.system.problem import Features, Problem
 
 Array = np.ndarray
@@ -28,22 +30,32 @@ _ORDERS, _VANISHES = 12, 1e-12
 _POINTS, _DEGREES, _NEAR, _FAR = 80, 11, 2.0, 300.0  # of fits that tell polynomials from other functions
 _ROUNDING = 1e-14
 _ALL = 99  # a degree that stands for all functions of a parity
-_EACH, _SLOWER = 8, 6  # as many functions of a parity, and one more for so many readout values
-_WIDTHS, _WIDEST, _NARROWEST = 4.0, 4.0, 0.1  # scale of the functions: in widths of E[y|kappa], at most, at least
+_FASTEST, _FEWER = 6.0, 6  # functions of a family by the logarithm of the readout values: one more by every rule
+_WIDTHS, _WIDEST, _NARROWEST = 4.0, 4.0, 0.1  # scale of functions: in widths of what they approach, at most, at least
+_FASTER = 0.5  # of the scale of the features, that of functions which these do not approach
+
+
+class Family(NamedTuple):
+    """Functions of a parity: Chebyshev polynomials of kappa/sqrt(kappa^2 + scale^2); times: by the part of the mean
+    label that has the other parity.
+    """
+
+    scale: float
+    times: bool = False
 
 
 @dataclass(frozen=True)
 class Spanning:
     """Functions of kappa, of each parity up to a degree: ``even`` and ``odd`` are -1 for none, and _ALL for all.
 
-    Powers; of all functions ``each``: that part of the mean label, the first power, and Chebyshev polynomials of
-    kappa/sqrt(kappa^2 + scale^2). columns: of the table that they are written to, zero where there are fewer functions.
+    Powers; of all functions ``each``: that part of the mean label, the first power, and those of families in turns.
+    columns: of the table that they are written to, zero where there are fewer functions.
     """
 
     even: int
     odd: int
     each: int
-    scale: float
+    families: tuple[Family, ...]
     columns: int
     label: Term | None
 
@@ -55,15 +67,13 @@ class Spanning:
     @property
     def places(self) -> list[tuple[int, int]]:
         """The parity of each function, and its number among those of that parity."""
-        counts = (
-            self.each if degree == _ALL else (degree - k) // 2 + 1 for k, degree in enumerate((self.even, self.odd))
-        )
+        counts = (self.each if degree == _ALL else _powers(degree, k) for k, degree in enumerate(self.degrees))
         return [(parity, number) for parity, count in enumerate(counts) for number in range(count)][: self.columns]
 
     def at(self, kappa: Array) -> Array:
         """[N, columns] at points [N]."""
-        chebyshev = chebvander(kappa / np.sqrt(kappa * kappa + self.scale * self.scale), 2 * self.each)
         label = self._label(kappa) if self.label is not None else np.zeros((2, len(kappa)))
+        members = [_members(family, kappa, 2 * self.each) for family in self.families]
         found = np.zeros((len(kappa), self.columns))
         for column, (parity, number) in enumerate(self.places):
             if self.degrees[parity] < _ALL:
@@ -71,7 +81,11 @@ class Spanning:
             elif number < 2:
                 found[:, column] = kappa**parity if number else label[parity]
             else:
-                found[:, column] = chebyshev[:, 2 * number - 2 - parity]
+                order, turn = divmod(number - 2, len(members))
+                if self.families[turn].times:
+                    found[:, column] = label[1 - parity] * members[turn][:, 2 * order + 1]
+                else:
+                    found[:, column] = members[turn][:, 2 * order + 2 - parity]
         return found
 
     def _label(self, kappa: Array) -> Array:
@@ -95,6 +109,16 @@ class Spanning:
         return found
 
 
+def _powers(degree: int, parity: int) -> int:
+    """How many powers of a parity there are up to a degree."""
+    return (degree - parity) // 2 + 1
+
+
+def _members(family: Family, kappa: Array, most: int) -> Array:
+    """Chebyshev polynomials of a family at points [N], [N, most + 1]."""
+    return np.asarray(chebvander(kappa / np.sqrt(kappa * kappa + family.scale * family.scale), most))
+
+
 def spanning_functions(features: Features) -> Spanning | None:
     """Functions of the closed span, as many as the nodes resolve; None where the law of the rows is not by value, or
     where the lowest powers of a polynomial do not come alone.
@@ -107,11 +131,43 @@ def spanning_functions(features: Features) -> Spanning | None:
     even, odd = degrees(first.function, first.offset)
     if _first_missing(first.function, first.offset, (even, odd)) is not None:
         return None
-    nodes = len(features.model.network.readout.values)
+    families = _families(features, even, odd)
+    number = math.floor(_FASTEST * math.log(len(features.model.network.readout.values))) - _FEWER
+    each = _each((even, odd), len(families), number, count)
+    return Spanning(even, odd, each, families, count, features.link)
+
+
+def _each(parts: tuple[int, int], families: int, number: int, columns: int) -> int:
+    """How many functions of a parity there are: of every family as many, more with every rule that has more nodes."""
+    powers = sum(_powers(degree, parity) for parity, degree in enumerate(parts) if degree < _ALL)
+    room = (columns - powers) // max(parts.count(_ALL), 1)
+    return min(room, 2 + families * min(max(room - 2, 0) // families, number))
+
+
+def _families(features: Features, even: int, odd: int) -> tuple[Family, ...]:
+    """Functions that vary as mean features do, and as the mean label does where that is faster.
+
+    The variance of outputs is neither even nor odd where features are not. Where these leave a part of the mean label
+    as of one parity, that turns into the other one: as it is, times a smooth function.
+    """
     gamma = math.sqrt(min(1.0, math.fsum(x * x for x in features.overlaps[0])))
-    width = math.sqrt(1.0 - gamma * gamma) / max(gamma, 1e-3)
-    each = min(nodes // 2, _EACH + nodes // _SLOWER)
-    return Spanning(even, odd, each, max(min(_WIDTHS * width, _WIDEST), _NARROWEST), count, features.link)
+    of_label = _scale(math.sqrt(1.0 - gamma * gamma) / max(gamma, 1e-3))
+    density, variance = density_of(features.model.network.readout.density or ""), variance_by_value(features.model)
+    usual = math.sqrt(density.moment(2))
+    assert variance is not None
+    of_features = _scale(math.sqrt(float(variance(usual))) / (abs(features.spike.strength) * usual))
+    found = [Family(of_features)]
+    other = features.link is not None and features.link.parity != ("odd" if odd == _ALL else "even")
+    if other and (even == _ALL) != (odd == _ALL):
+        found.append(Family(of_features, times=True))
+    if of_label < _FASTER * of_features and features.model.fit.loss.key != "square":
+        found.append(Family(of_label))
+    return tuple(found)
+
+
+def _scale(width: float) -> float:
+    """That of functions that vary on a width."""
+    return max(min(_WIDTHS * width, _WIDEST), _NARROWEST)
 
 
 def moving_order(problem: Problem) -> int | None:

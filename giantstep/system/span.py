@@ -33,6 +33,7 @@ Array = np.ndarray
 # What a mean feature has beside the others, relative to the norm of its block's features, and is taken for rounding:
 # where features are dependent 1e-16 to 1e-15 is left, by measurement.
 ROUNDING = 1e-13
+_SPANNING = 1e-10  # what a function of a closed span has to have beside the others: the rest is rounded to as much
 _EPS = 2.2e-16
 _SURELY, _FELT = 1e-8, 1e-2  # inverse dimension that rounding does not reach; share of it that shows
 _ROUNDED = 1e-12  # of the largest coordinate
@@ -247,7 +248,7 @@ def _continuous(features: Features, resolution: float) -> Span:
         return replace(nodes, nodes=nodes, products=np.eye(len(nodes.basis)))
     kappa, weight, mu0, _ = _features(*terms)
     root, functions = np.sqrt(weight)[:, None], spanning.at(kappa[:, 0])
-    found = orthonormal(root * functions, np.sqrt(weight @ functions**2))
+    found = orthonormal(root * functions, np.sqrt(weight @ functions**2), _SPANNING)
     products = np.einsum(
         "nj,ni->ji", root * ordered_sums(mu0, nodes.basis), root * ordered_sums(functions, found.basis)
     )

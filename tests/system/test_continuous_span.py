@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.polynomial.chebyshev import chebvander
 
 import giantstep as gs
 from giantstep.law.readout_law import at_nodes
-from giantstep.system.continuous_span import degrees, spanning_functions
+from giantstep.system import span
+from giantstep.system.continuous_span import Spanning, degrees, spanning_functions
 from giantstep.system.moved_nodes import at_other_nodes
 from giantstep.system.problem import problem_of
 
@@ -69,6 +71,42 @@ def test_more_nodes_bring_no_rounding(activation: str, density: str) -> None:
     """
     found = [gs.solve(at_nodes(model(activation, density), rung)).test_error for rung in (4, 5, 6)]
     assert found == pytest.approx([found[0]] * 3, rel=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("activation", "density", "link", "alignment"),
+    [
+        ("relu", "step(u)*step(1-u)", "step", -1.0),  # jumps at zero, as the even part of the mean output turns there
+        ("silu", "exp(-(u-1)**2)", "sin", 0.95),
+        ("sin(z)+z**2/4", "gaussian", "relu", 1.0),  # all odd functions, and even ones that are powers
+    ],
+)
+def test_any_functions_that_approach_the_span_serve(
+    activation: str, density: str, link: str, alignment: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where one parity alone is free, the mean output turns with the label: against polynomials in abs(kappa)."""
+    tables = {
+        "network": {"activation": activation, "width": 0.8, "readout": {"density": density}},
+        "spike": {"strength": 1.5, "alignment": alignment, "bulk_variance": 1.3},
+        "target": {"link": link},
+        "fit": {"samples": 0.5, "ridge": 1e-3},
+    }
+    found = gs.solve(gs.Model.from_dict(tables))
+
+    def at(self: Spanning, kappa: np.ndarray) -> np.ndarray:
+        shares = chebvander(2.0 * np.abs(kappa) / np.sqrt(kappa**2 + 9.0) - 1.0, self.columns)
+        functions = np.zeros((len(kappa), self.columns))
+        for column, (parity, number) in enumerate(self.places):
+            powers = self.degrees[parity] < ALL
+            free = shares[:, number] * np.sign(kappa) ** parity * (number < 16)
+            functions[:, column] = kappa ** (parity + 2 * number) if powers else free
+        return functions
+
+    monkeypatch.setattr(Spanning, "at", at)
+    span._span_at_infinity.cache_clear()
+    other = gs.solve(at_nodes(gs.Model.from_dict(tables), 5))
+    span._span_at_infinity.cache_clear()
+    assert found.test_error == pytest.approx(other.test_error, rel=3e-10)
 
 
 def test_the_mean_output_is_carried_to_other_nodes() -> None:
