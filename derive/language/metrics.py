@@ -8,15 +8,19 @@ from __future__ import annotations
 import re
 
 from derive.language.grammar import ExpressionError, Node, canonical, constant_value, parse, shorten
+from derive.language.substitution import substituted
 
 VARIABLES = ("y", "f")
 _COMPARED = re.compile(r"(<=|>=|==|!=|<|>|=)")
 _GROUP = re.compile(r"(?P<before>[A-Za-z_]\w*\s*)?\((?P<inside>[^()]*)\)", re.ASCII)
+# whether a number is positive, or not negative: labels may lie on the edge of a comparison, where a step is 1/2
+_BEYOND = "x"
+_HOLDS = {equal: parse(f"step(x) {sign} (1 - sign(x)**2)/2", (_BEYOND,)) for equal, sign in ((False, "-"), (True, "+"))}
 _OPEN, _CLOSED = "[", "]"  # of parentheses that have been read; neither is in the grammar
 
 
 def parse_metric(text: str) -> Node:
-    """The tree of a metric: of ``a < b`` that of step(b - a), 1 where it holds, 0 where not and 1/2 where a = b.
+    """The tree of a metric; that of a comparison is 1 where it holds and 0 where not, also where both sides are equal.
 
     Raises ExpressionError for anything outside the grammar.
     """
@@ -61,7 +65,7 @@ def _read(text: str) -> Node:
         )
     sides = (left, right) if sign.startswith("<") else (right, left)
     low, high = (parse(side, VARIABLES) for side in sides)
-    return Node("call", (_difference(high, low),), "step")
+    return substituted(_HOLDS[sign.endswith("=")], {_BEYOND: _difference(high, low)})
 
 
 def _difference(high: Node, low: Node) -> Node:
