@@ -66,6 +66,12 @@ class Features:
         """Whether the norms of the rows vary from neuron to neuron, and the readout may align with them."""
         return norms_vary(self.model)
 
+    @property
+    def are_constant(self) -> bool:
+        """Whether no mean feature moves with kappa: all are multiples of one function."""
+        rows = self.loadings or [(term.scale,) for term in self.blocks]
+        return not any(map(any, rows)) and all(term.polynomial is None for term in self.blocks)
+
     def shift(self, block: int, kappa: np.ndarray) -> np.ndarray:
         """The mean pre-activation of a block at points [N] of kappa, [N, q] for several directions."""
         term = self.blocks[block]

@@ -185,7 +185,7 @@ def _span_at_infinity(features: Features) -> Span | None:
     if resolution is not None:
         return _continuous(features, resolution)
     span = _span(*terms)
-    if _rounded(span):
+    if _rounded(span) and not (span.rank == 1 and features.are_constant):
         span = _told_apart(features, span)
         if span.exact is None:
             _require_large_means(terms, span)
