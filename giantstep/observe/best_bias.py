@@ -12,7 +12,7 @@ import numpy as np
 
 from giantstep.observe.bound_fits import fitted, lower_of
 from giantstep.observe.conditional_model import conditional
-from giantstep.observe.minimise import Minimum, between, guarded, least
+from giantstep.observe.minimise import CLOSE, Minimum, between, guarded, least
 from giantstep.quadrature.mesh import ORDERS
 from giantstep.system.problem import Problem
 
@@ -24,6 +24,7 @@ _SAME = 1e-12  # relative, of bounds that differ by rounding
 _BIASES = np.linspace(-4.0, 4.0, 17)  # in units of the spread of a pre-activation
 _WEAK, _BESIDE_WEAK = 0.25, np.array([-2.0, -1.0, -0.5, 0.5, 1.0, 2.0])  # of these, a strength; biases over that
 _WIDER, _FARTHER = 1.5, 100.0  # how biases beyond these grow, up to so many times the last one
+_COARSE = 1e-3  # how closely a rate of a grid has its bias there: next to the best rate it is looked for again
 # the first step from zero, over the strength of a spike below 1, and how steps grow, up to the farthest place; of the
 # first step: one that tells where downhill is
 _FIRST, _GROWTH, _SHORTER, _FARTHEST, _SLOPE = 0.25, 1.5, 0.4, 20.0, 1e-2
@@ -43,13 +44,13 @@ def _least(value: Value, grid: Array) -> Minimum:
     return _further_out(guarded(value), grid, found) if found.at_edge else found
 
 
-def _further_out(value: Value, grid: Array, end: Minimum) -> Minimum:
+def _further_out(value: Value, grid: Array, end: Minimum, close: float = CLOSE) -> Minimum:
     """The first minimum beyond an end of a grid, as far as a bound falls and is known."""
     before, last = map(float, (grid[1], grid[0]) if end.place < 0.0 else (grid[-2], grid[-1]))
     least_value = end.value
     while abs(last) < _FARTHER * abs(grid[-1]):
         if not (there := value(_WIDER * last)) < least_value:
-            return Minimum(*_between(value, before, _WIDER * last), not math.isfinite(there))
+            return Minimum(*_between(value, before, _WIDER * last, close), not math.isfinite(there))
         before, last, least_value = last, _WIDER * last, there
     return Minimum(last, least_value, True)
 
@@ -97,7 +98,7 @@ class AlongRates:
             best = int(np.argmin(values))
             found = float(grid[best])
             if best in (0, len(grid) - 1):
-                found = _further_out(value, grid, Minimum(found, values[best], True)).place
+                found = _further_out(value, grid, Minimum(found, values[best], True), _COARSE).place
         self.known[log] = found
         return found
 
@@ -124,9 +125,9 @@ def _strengths(plain: Problem) -> list[float]:
     return [abs(term.scale) for term in plain.blocks if term.scale]
 
 
-def _between(value: Value, one: float, other: float) -> tuple[float, float]:
+def _between(value: Value, one: float, other: float, close: float = CLOSE) -> tuple[float, float]:
     """Place and value of a minimum between two biases, in any order."""
-    return between(value, min(one, other), max(one, other))
+    return between(value, min(one, other), max(one, other), close)
 
 
 def _value(features: Features, kind: Bounded) -> Value:

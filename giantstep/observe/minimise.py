@@ -13,6 +13,7 @@ from giantstep.spec.errors import BadInput, NotConverged
 
 Array = np.ndarray
 _REFINED = 3  # local minima of the grid that are looked at closely
+CLOSE = 1e-7  # of an interval: the value a little beside a minimum differs by the square of that
 Told = Callable[[int, int], object]
 
 
@@ -67,10 +68,11 @@ def _refined(function: Callable[[float], float], grid: Array, i: int, value: flo
     return (place, closer) if closer < value else (float(grid[i]), value)
 
 
-def between(function: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
-    """Place and value of a minimum between two places."""
+def between(function: Callable[[float], float], low: float, high: float, close: float = CLOSE) -> tuple[float, float]:
+    """Place and value of a minimum between two places, to a share of what these are apart."""
     with np.errstate(invalid="ignore", over="ignore"):  # no parabola is laid through places of infinite values
-        found = minimize_scalar(function, bounds=(low, high), method="bounded", options={"xatol": 1e-9 * (high - low)})
+        options = {"xatol": close * (high - low)}
+        found = minimize_scalar(function, bounds=(low, high), method="bounded", options=options)
     return float(found.x), float(found.fun)
 
 

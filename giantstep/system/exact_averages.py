@@ -174,7 +174,7 @@ def _sums(node: Node, place: tuple[Any, Any], rule: _Rule, order: int) -> list[A
     """sum_i w_i f(offset + root g_i) he_k(g_i) phi(g_i)."""
     offset, root = place
     values = _fixed([value_at(node, offset + root * g) for g in rule.places])
-    sums = (rule.weights[: order + 1] * values).sum(axis=1)
+    sums = rule.weights[: order + 1] @ values
     return [mpmath.mpf(x) / _ONE / _ONE for x in sums.tolist()]
 
 

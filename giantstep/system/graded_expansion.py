@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -44,7 +45,7 @@ class Expansion:
     def terms(self, derivatives: int, along: int | None, factor: Any) -> Column:
         """A derivative of mu0 in the shift, times a factor and kappa_along."""
         found: Column = {}
-        for powers, coefficient in self._powers():
+        for powers, coefficient in self._powers:
             here = tuple(p + (i == along) for i, p in enumerate(powers))
             rest = factor * coefficient
             for j in range((self.order - sum(powers)) // 2 + 1):
@@ -56,13 +57,21 @@ class Expansion:
                 rest *= self.gamma / (j + 1)
         return found
 
+    @cached_property
     def _powers(self) -> list[tuple[tuple[int, ...], Any]]:
         """(a, delta^a/a!) up to the order."""
-        rank, found = len(self.delta), []
+        each, found = [self._of_one(x) for x in self.delta], []
         for degree in range(self.order + 1):
-            for chosen in combinations_with_replacement(range(rank), degree):
-                powers = tuple(chosen.count(i) for i in range(rank))
-                parts = (x**p / mpmath.factorial(p) for x, p in zip(self.delta, powers, strict=True))
+            for chosen in combinations_with_replacement(range(len(each)), degree):
+                powers = tuple(chosen.count(i) for i in range(len(each)))
+                parts = [terms[p] for p, terms in zip(powers, each, strict=True) if p]
                 if coefficient := mpmath.fprod(parts):
                     found.append((powers, coefficient))
+        return found
+
+    def _of_one(self, x: Any) -> list[Any]:
+        """x^p/p! up to the order."""
+        found = [mpmath.mpf(1)]
+        for p in range(1, self.order + 1):
+            found.append(found[-1] * x / p)
         return found
