@@ -60,7 +60,7 @@ class Pair(NamedTuple):
     """Two fits: the covariance [N] of their outputs, and E (f_1 - f_2)^2/2.
 
     residual: worst relative one of all equations, evaluated apart from the solver; error: change of the covariance
-    between rules for what two outputs share, relative to the variance; x [n], T_12 [K]: see ``Solved``.
+    between rules for what two outputs share, or by rounding, relative to the variance; x [n], T_12 [K]: see ``Solved``.
     """
 
     beta: float
@@ -235,9 +235,30 @@ def _linear(fit: Fit, every: Sequence[Sharing]) -> list[Pair]:
     readouts[:] = fit.readouts.at(x[0, :blocks], 0).rows
     at = Linearised(x, value, slope, start, readouts, fit.readouts.limits)
     found = advanced(equations, fit.parameters, shared, at)
+    cancel = blocks > 1 and fit.readouts.linear  # others are linear where nothing is shared only
+    errors = _rounding(fit, shared, at, found, apart) if cancel else np.zeros(count)
     if any(same := [fit.is_same(sharing) for sharing in every]):
         _put_same(fit, found, same.index(True))
-    return _certified(fit, shared, found, apart)
+        errors[same] = 0.0
+    if not (worst := float(errors.max())) <= ROUGH:
+        size = f"{worst:.1e} of their variance" if worst < 1.0 else "as much as their variance"
+        raise NotConverged(
+            f"the covariance of the outputs of two fits is off by rounding, by {size}: overlaps of blocks with nearly "
+            "dependent features cancel in it",
+            "raise fit.ridge, which holds every overlap; or give linear features one readout value",
+        )
+    return _certified(fit, shared, found, apart, errors.tolist())
+
+
+def _rounding(fit: Fit, shared: Shared, at: Linearised, found: Solved, apart: Array) -> Array:
+    """What a second step of the linear equations moves the covariances [S] by, relative to the variance: without
+    rounding nothing.
+    """
+    value = fit.average_of_square(found.covariance, apart)[0] if fit.square else found.average
+    readouts = np.array([fit.readouts.at(x[: fit.blocks], 0).rows[0] for x in found.x])
+    there = Linearised(found.x, value, at.slope, found.covariance, readouts, at.limits)
+    after = advanced(fit.equations, fit.parameters, shared, there).covariance
+    return np.asarray(np.abs(after - found.covariance) @ fit.weight / (fit.weight @ fit.variance))
 
 
 def _put_same(fit: Fit, found: Solved, place: int) -> None:

@@ -136,6 +136,23 @@ CASES: dict[str, tuple[gs.Model, dict[str, Any]]] = {
 }
 
 
+def test_overlaps_that_cancel() -> None:
+    """Features of p > d linear neurons span the inputs, whatever the first layer: as the ridge vanishes each fit is
+    that of least squares in the inputs, and the initialisation adds nothing. Below, overlaps of two blocks cancel, and
+    rounding gave variances of either sign.
+    """
+    linear = SQUARE.replace({"network.activation": "linear", "network.width": 1.2})
+    found = gs.decompose(linear.replace({"fit.ridge": 1e-6}))
+    error = max(pair.error for pair in found.pairs.values())
+    allowed = found.test_error * (2.0 * error + 10.0 * 1e-6)
+    bias = found.bias_squared
+    assert found.variance["data"] == pytest.approx(bias, abs=allowed)  # bias/(alpha - 1)
+    assert found.variance["data+noise"] == pytest.approx(0.1, abs=allowed)
+    assert abs(found.variance["data+noise+initialisation"]) < allowed
+    with pytest.raises(gs.NotConverged, match=r"off by rounding.*raise fit.ridge"):
+        gs.decompose(linear.replace({"fit.ridge": 1e-9}))
+
+
 def test_finite_systems() -> None:
     found = scores(SQUARE, 200, 6)
     assert max(map(abs, found.values())) < 4.5, found  # of six seeds: heavier tails than a normal law's
