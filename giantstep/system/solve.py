@@ -316,12 +316,12 @@ def _diagnosis(name: str, problem: Problem, found: Solution, result: Result, tol
     if (few := _of_few_labels(problem, result)) is not None:
         return few
     if name == "finite":
-        hint = vanishing_hint(problem) or rounding_hint(problem)
+        hint = vanishing_hint(problem) or _lost_hint(problem)
         return NotConverged(f"the solution is not finite: test error {result.test_error}", hint)
     if name == "residual":
         return NotConverged(
             f"the equations are satisfied only to {result.residual:.1e} (relative), {RESIDUAL:.0e} is required",
-            _penalty_hint(problem, result) or saturated_hint(problem) or rounding_hint(problem),
+            _penalty_hint(problem, result) or saturated_hint(problem) or _lost_hint(problem),
         )
     if name == "quadrature":
         return NotConverged(
@@ -345,8 +345,13 @@ def _diagnosis(name: str, problem: Problem, found: Solution, result: Result, tol
         return NotConverged(
             f"the free energy {result.free_energy:.12g} and the training loss {result.training_loss:.12g} differ: "
             "rounding has taken over",
-            seldom_hint(problem) or rounding_hint(problem),
+            seldom_hint(problem) or _lost_hint(problem),
         )
-    return NotConverged(
-        "the solution is not feasible: an overlap Q or a response V is negative", rounding_hint(problem)
-    )
+    return NotConverged("the solution is not feasible: an overlap Q or a response V is negative", _lost_hint(problem))
+
+
+def _lost_hint(problem: Problem) -> str:
+    """What to try where digits of a solution are lost."""
+    from giantstep.system.loss_at_zero import cancelling_hint  # what is solved starts sooner without
+
+    return cancelling_hint(problem) or rounding_hint(problem)

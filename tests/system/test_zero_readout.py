@@ -17,7 +17,7 @@ from giantstep.system.causes import settling_hint
 from giantstep.system.held_readout import may_be_held
 from giantstep.system.loss_at_zero import probability_felt
 from giantstep.system.problem import problem_of
-from giantstep.system.solve import solve
+from giantstep.system.solve import _lost_hint, solve
 from giantstep.system.stalled import hint
 
 WIDE = {"name": "epsilon_insensitive", "epsilon": 2.0}
@@ -181,6 +181,7 @@ def test_linear_features_of_several_values_beside_a_small_ridge() -> None:
     """Their responses, 1e7 each, add up to less than one."""
     found = {"network__activation": "linear", "fit__ridge": 1e-7}
     assert "responses of several blocks cancel" in settling_hint(problem_of(model("absolute", 2, **found)))
+    assert "responses of several blocks cancel" in _lost_hint(problem_of(model("square", 2, **found)))
     assert "blocks cancel" not in settling_hint(problem_of(model("absolute", 1, **found)))
     assert "blocks cancel" not in settling_hint(problem_of(model("absolute", 2, fit__ridge=1e-7)))
     bent = {"network__activation": "abs", "spike__strength": 60.0, "spike__alignment": 0.2}
