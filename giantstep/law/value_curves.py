@@ -97,7 +97,7 @@ class Curve:
         series = [_series(part) for part in (gained / u, drift[:, None] / u, spread[:, None] / u**2)]
         deviation = math.sqrt(self.before(np.array([self.centre]))[0, -1])
         # per unit of u, as a part of these, each moves a row by as much: what hardly moves it may be rounding
-        units = 1.0, 1.0 / deviation, deviation / abs(self.centre)
+        units = 1.0, 1.0 / deviation, deviation / max(map(abs, self.values))
         told = list(zip(series, units, strict=True))
         most = max(float(np.abs(part).max()) / unit for part, unit in told)
         if not all(np.abs(part[-2:]).max() <= _UNSETTLED * most * unit for part, unit in told):

@@ -193,3 +193,11 @@ def test_errors_are_smooth_in_the_distance_of_values(activation: str, steps: int
     for apart in (1e-6, 1e-12):
         line = limit + apart * (nearer - limit) / 0.01
         assert error(apart) == pytest.approx(line, abs=apart / 0.01 * bend + rounding)
+
+
+def test_opposite_values_that_no_step_moves() -> None:
+    """Rows are alike after steps at no rate: values have their middle at zero, and features are those of one step."""
+    given = model([0.75, -0.75], 2, "leaky_relu", step=[{"samples": 2.0, "learning_rate": 0.0}] * 2)
+    one = given.replace({"step": [{"samples": 2.0, "learning_rate": 0.0}]})
+    errors = [gs.solve(each, dimension=100).test_error for each in (given, one)]
+    assert errors[0] == pytest.approx(errors[1], rel=1e-10)
