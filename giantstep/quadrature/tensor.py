@@ -170,8 +170,8 @@ def _ball(rules: list[tuple[Array, Array]], reach: float) -> tuple[Array, Array,
     if math.prod(sizes) > 2 * _MOST or needed > _LITTLE and needed > _available():
         raise NotConverged(
             f"kappa in R^{len(sizes)} needs {' x '.join(map(str, sizes))} nodes",
-            "the features vary too sharply along the spike: lower spike.strength or the loadings, raise "
-            "spike.bulk_variance, or use fewer directions",
+            "lower step.learning_rate or spike.strength, raise spike.bulk_variance, or use fewer directions, which "
+            "further steps and biases of blocks add to: the features vary too sharply along the spike",
         )
     grids = np.meshgrid(*(points for points, _ in rules), indexing="ij", sparse=True)
     inside = np.nonzero(sum(grid * grid for grid in grids) <= reach * reach)

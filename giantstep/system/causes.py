@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from giantstep.law.multi_index_labels import has_kinks
 from giantstep.spec.fit_loss import FitLoss
 from giantstep.spec.model import Target
@@ -19,16 +17,7 @@ from giantstep.system.problem import Problem, Solution
 from giantstep.system.square_loss import UNEXPLAINED, rounding_hint
 
 _FAR = 100.0  # times E y^2, from which on a test error is made by large predictions
-_SENSIBLE = 1e-3  # a change of a number from which on it is not worth having
 _MEASURED = rare_hint, counts_hint, saturated_hint, vanishing_hint, cancelling_hint
-
-
-def tolerated(change: float, hint: str) -> str:
-    """A hint with the tolerance at which a number that changes by so much, relative, is told as it is."""
-    if not 0.0 < change < _SENSIBLE:
-        return hint
-    enough = f"1e{math.ceil(math.log10(change))}"
-    return f"for this number with fewer digits take tolerance = {enough} (--tolerance {enough}); for more digits {hint}"
 
 
 def prediction_hint(problem: Problem, found: Solution) -> str:

@@ -18,6 +18,7 @@ from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Model
 from giantstep.system.moved_nodes import at_other_nodes
 from giantstep.system.result import Result
+from giantstep.system.tolerated import tolerated
 
 _AFFORDABLE = 8  # rungs of losses that average over the output, where the readout uses the span of all mean features
 _SMALLEST = 0.1  # ratio of two changes that is trusted: a change may be small by chance
@@ -48,8 +49,6 @@ def solve_continuous(
                 return replace(found, model=model, nodes_of_readout=nodes, quadrature_error=error, seconds=seconds)
         previous, reached = found, rung
     assert previous is not None
-    from giantstep.system.causes import tolerated  # what settles starts sooner without
-
     raise NotConverged(
         f"the errors change by {change:.1e} (relative) from {RUNGS[reached - 1]} to {RUNGS[reached]} readout values "
         f"of the density, {tolerance:.0e} is asked",

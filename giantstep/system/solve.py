@@ -42,6 +42,7 @@ from giantstep.system.problem import Features, Problem, Solution, problem_of
 from giantstep.system.result import Result, reported
 from giantstep.system.span import span_of
 from giantstep.system.square_loss import Points, rounding_hint, solve_direct
+from giantstep.system.tolerated import tolerated
 
 if TYPE_CHECKING:
     from giantstep.system.coupled_system import CoupledSystem
@@ -302,11 +303,7 @@ def _penalty_hint(problem: Problem, result: Result) -> str:
 
 def _diagnosis(name: str, problem: Problem, found: Solution, result: Result, tolerance: float) -> NotConverged:
     """Why a solution is not reported, by the condition that fails."""
-    from giantstep.system.causes import (  # what is solved starts sooner without
-        prediction_hint,
-        settling_hint,
-        tolerated,
-    )
+    from giantstep.system.causes import prediction_hint, settling_hint  # what is solved starts sooner without
     from giantstep.system.far_labels import seldom_hint, too_far_out  # the same
     from giantstep.system.loss_at_zero import saturated_hint, vanishing_hint  # the same
     from giantstep.system.separation import separable, separated  # the same

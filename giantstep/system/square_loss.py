@@ -24,6 +24,7 @@ from giantstep.system.slight_response import peak_hint, slight_hint
 from giantstep.system.span import Span, span_of
 from giantstep.system.square_tables import FINER, Fineness, rows_of, solver_nodes
 from giantstep.system.state import SolvedPoints, run_points, slices_by_name
+from giantstep.system.tolerated import tolerated
 
 # the hint where no cause was found
 UNEXPLAINED = (
@@ -90,10 +91,15 @@ def _takes_many_digits(problem: Problem, fineness: Fineness) -> bool:
 
 
 def _settled(problem: Problem, tolerance: float, digits: bool = False) -> Solution:
-    """The solution at the resolution where it has settled, or is held up by rounding."""
+    """The solution at the resolution where it has settled, or is held up by rounding. Raises NotConverged, where that
+    takes too many nodes with the tolerance that fewer are good for.
+    """
     last, held, fineness = math.inf, 0, Fineness.first(problem.rank)
     for _ in range(_REFINED):
-        found = direct_points(problem, problem.parameters, tolerance, fineness, digits).at(0)
+        try:
+            found = direct_points(problem, problem.parameters, tolerance, fineness, digits).at(0)
+        except NotConverged as many_nodes:
+            raise NotConverged(many_nodes.message, tolerated(last, many_nodes.hint)) from None
         if found.iterations <= 0:
             raise NotConverged(_stalled(problem, -found.iterations), rounding_hint(problem))
         error = found.quadrature_error

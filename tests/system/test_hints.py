@@ -11,12 +11,12 @@ import pytest
 
 import giantstep as gs
 from giantstep.spec.errors import NotConverged
-from giantstep.system.causes import tolerated
 from giantstep.system.problem import problem_of
 from giantstep.system.resampled_fit import settled_system
 from giantstep.system.slight_response import largest_response, slight_hint
 from giantstep.system.square_loss import rounding_hint
 from giantstep.system.stalled import hint
+from giantstep.system.tolerated import tolerated
 
 SEVERAL = {"network.readout.values": [1.0, -0.5], "network.readout.fractions": [0.3, 0.7]}
 

@@ -13,6 +13,7 @@ from rank_cases import model, residuals, rotation, staircase, tables, three, tur
 from giantstep.law.directions import Directions, rows_of
 from giantstep.law.kinds_of_labels import Points
 from giantstep.law.spike import spike_of
+from giantstep.quadrature import tensor
 from giantstep.quadrature.tensor import coordinates
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Model
@@ -165,6 +166,32 @@ def test_too_steep_for_the_axes_is_an_error() -> None:
     with pytest.raises(NotConverged, match="nodes") as caught:
         solve(model(spike__strength=3e4))
     assert "spike.strength" in str(caught.value) and caught.value.exit_code == 3
+
+
+def test_too_many_nodes_name_the_tolerance_that_fewer_are_good_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which the square loss has then; the first table leaves 5e-5 of the test error."""
+    monkeypatch.setattr(tensor, "_MOST", 20_000)
+    given = Model.from_dict(
+        {
+            "network": {
+                "activation": "quadratic",
+                "width": 0.18,
+                "readout": {"values": [1.1, -1.1], "fractions": [0.6, 0.4], "biases": [0.5, 1.1]},
+            },
+            "target": {"link": "softplus"},
+            "fit": {"samples": 0.05, "ridge": 1.6e-6},
+            "spike": {
+                "strength": 2.4,
+                "alignment": [0.6, 0.7],
+                "bulk_variance": 1.0,
+                "loadings": [[1.0, 0.2], [0.8, -2.0]],
+            },
+        }
+    )
+    with pytest.raises(NotConverged, match=r"R\^2 needs .* nodes") as caught:
+        solve(given)
+    assert "tolerance = 1e-4" in caught.value.hint and "step.learning_rate" in caught.value.hint
+    assert solve(given, tolerance=1e-4).test_error == pytest.approx(1.33954176, rel=1e-4)
 
 
 def test_the_label_of_the_square_loss_knows_every_direction() -> None:
