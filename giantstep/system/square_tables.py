@@ -79,6 +79,8 @@ def _at_few_places(rows: Array, features: Features) -> Array:
     weight, nu, rest = rows[:, 1], rows[:, 2 : 3 + indices], rows[:, 3 + indices]
     kappa, places = coordinates(rows, indices, rank), np.array(list(product((-1.0, 1.0), repeat=rank)))
     mean, slope = weight @ nu, (weight * nu[:, 0]) @ kappa
+    if (kappa[:, 0] > 0.0).all():  # half of the nodes, which stand for a label and features that are odd together
+        mean[0] = 0.0
     beside = nu - mean
     beside[:, 0] -= kappa @ slope
     label = np.tile([*mean, weight @ ((beside**2).sum(axis=1) + rest)], (len(places), 1))
