@@ -30,7 +30,7 @@ _ORDERS, _VANISHES = 12, 1e-12
 _POINTS, _DEGREES, _NEAR, _FAR = 80, 11, 2.0, 300.0  # of fits that tell polynomials from other functions
 _ROUNDING = 1e-14
 _ALL = 99  # a degree that stands for all functions of a parity
-_FASTEST, _FEWER = 6.0, 6  # functions of a family by the logarithm of the readout values: one more by every rule
+_FASTEST, _FEWER = 5.0, 5  # functions of a family by the logarithm of the readout values: one more by every rule
 _WIDTHS, _WIDEST, _NARROWEST = 4.0, 4.0, 0.1  # scale of functions: in widths of what they approach, at most, at least
 _FASTER = 0.5  # of the scale of the features, that of functions which these do not approach
 
@@ -156,13 +156,10 @@ def _families(features: Features, even: int, odd: int) -> tuple[Family, ...]:
     usual = math.sqrt(density.moment(2))
     assert variance is not None
     of_features = _scale(math.sqrt(float(variance(usual))) / (abs(features.spike.strength) * usual))
-    found = [Family(of_features)]
     other = features.link is not None and features.link.parity != ("odd" if odd == _ALL else "even")
-    if other and (even == _ALL) != (odd == _ALL):
-        found.append(Family(of_features, times=True))
-    if of_label < _FASTER * of_features and features.model.fit.loss.key != "square":
-        found.append(Family(of_label))
-    return tuple(found)
+    turned = (Family(of_features, times=True),) if other and (even == _ALL) != (odd == _ALL) else ()
+    faster = of_label < _FASTER * of_features and features.model.fit.loss.key != "square"
+    return Family(of_label if faster else of_features), *turned
 
 
 def _scale(width: float) -> float:
