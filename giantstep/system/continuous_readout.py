@@ -8,10 +8,10 @@ geometric series, and part of the quadrature error. Source: THEORY section 13.
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from giantstep.law.readout_law import RUNGS, at_nodes
 from giantstep.spec.errors import NotConverged
@@ -20,7 +20,7 @@ from giantstep.system.moved_nodes import at_other_nodes
 from giantstep.system.result import Result
 from giantstep.system.tolerated import tolerated
 
-_AFFORDABLE = 8  # rungs of losses that average over the output, where the readout uses the span of all mean features
+_AFFORDABLE = 10  # rungs of losses that average over the output, where the readout uses the span of all mean features
 _SMALLEST = 0.1  # ratio of two changes that is trusted: a change may be small by chance
 
 
@@ -33,26 +33,36 @@ def solve_continuous(
     """
     begun = time.perf_counter()
     previous: Result | None = None
-    change, left, reached = math.inf, math.inf, 0
+    changes: list[float] = []
     for rung in range(len(RUNGS)):
         if rung == _AFFORDABLE and model.fit.loss.key != "square" and previous and previous.dimension is None:
             break
         vocabulary = at_nodes(model, rung)
         before = previous or start
-        found = solved(vocabulary, None if before is None else at_other_nodes(before, vocabulary))
+        try:
+            found = solved(vocabulary, None if before is None else at_other_nodes(before, vocabulary))
+        except NotConverged as error:
+            if not changes:
+                raise
+            raise _unsettled(changes, rung - 1, tolerance, error) from error
         if previous is not None:
-            last, change = change, _change(previous, found)
-            left = further_change(last, change)
-            if left <= tolerance:
-                error, seconds = max(left, found.quadrature_error), time.perf_counter() - begun
+            changes.append(_change(previous, found))
+            if (left := further_change(changes)) <= tolerance:
+                off, seconds = max(left, found.quadrature_error), time.perf_counter() - begun
                 nodes = found.model.network.readout
-                return replace(found, model=model, nodes_of_readout=nodes, quadrature_error=error, seconds=seconds)
+                return replace(found, model=model, nodes_of_readout=nodes, quadrature_error=off, seconds=seconds)
         previous, reached = found, rung
     assert previous is not None
-    raise NotConverged(
-        f"the errors change by {change:.1e} (relative) from {RUNGS[reached - 1]} to {RUNGS[reached]} readout values "
-        f"of the density, {tolerance:.0e} is asked",
-        tolerated(left, _fewer_turns(model, previous.dimension)),
+    raise _unsettled(changes, reached, tolerance, _fewer_turns(model, previous.dimension))
+
+
+def _unsettled(changes: Sequence[float], rung: int, tolerance: float, cause: NotConverged | str) -> NotConverged:
+    """The refusal of errors that have not settled at a rung; cause: what to do, or why the next has no answer."""
+    said, hint = ("", cause) if isinstance(cause, str) else (f"; with {RUNGS[rung + 1]}, {cause.message}", cause.hint)
+    return NotConverged(
+        f"the errors change by {changes[-1]:.1e} (relative) from {RUNGS[rung - 1]} to {RUNGS[rung]} readout values of "
+        f"the density, {tolerance:.0e} is asked{said}",
+        tolerated(further_change(changes), hint),
     )
 
 
@@ -73,7 +83,10 @@ def _change(before: Result, after: Result) -> float:
     return max(abs(new - old) / (abs(new) or 1.0) for old, new in pairs)
 
 
-def further_change(before: float, change: float) -> float:
-    """What further nodes would change, from the last two changes: the rest of a geometric series, or as much again."""
-    ratio = max(change / before, _SMALLEST) if 0.0 < before < math.inf else 1.0
+def further_change(changes: Sequence[float]) -> float:
+    """What further nodes would change, from the last three changes: the rest of a geometric series, as slow as the
+    slower step between them, as one may be small by chance; or as much again.
+    """
+    steps = [after / before for before, after in pairwise(changes[-3:]) if before > 0.0]
+    ratio, change = max([_SMALLEST, *steps]) if steps else 1.0, changes[-1]
     return change * ratio / (1.0 - ratio) if ratio < 0.5 else change

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -78,13 +77,16 @@ def test_solutions_of_other_readouts_are_not_carried() -> None:
 
 def test_further_changes_are_the_rest_of_a_geometric_series() -> None:
     """1e-3, 2e-4, 4e-5, ... sum to 1e-3/4 after the first; without a second change, or where they do not shrink, what
-    is left is taken for as much as the last; and a change that is small by chance for a tenth.
+    is left is taken for as much as the last; and a change that is small by chance for a tenth. Of three changes the
+    slower step counts.
     """
-    assert further_change(1e-3, 2e-4) == pytest.approx(2e-4 / 4)
-    assert further_change(math.inf, 2e-4) == 2e-4
-    assert further_change(2e-4, 1.9e-4) == 1.9e-4
-    assert further_change(1e-3, 1e-9) == pytest.approx(1e-9 / 9)
-    assert further_change(0.0, 0.0) == 0.0
+    assert further_change([1e-3, 2e-4]) == pytest.approx(2e-4 / 4)
+    assert further_change([2e-4]) == 2e-4
+    assert further_change([2e-4, 1.9e-4]) == 1.9e-4
+    assert further_change([1e-3, 1e-9]) == pytest.approx(1e-9 / 9)
+    assert further_change([1e-3, 2e-4, 2e-6]) == pytest.approx(2e-6 / 4)
+    assert further_change([1.0, 3e-4, 9e-4, 9e-5]) == 9e-5
+    assert further_change([0.0, 0.0]) == 0.0
 
 
 @pytest.mark.parametrize("activation", ["tanh", "relu"])
