@@ -14,6 +14,7 @@ from giantstep.spec.target_channel import Channel
 
 Array = np.ndarray
 _COUNT, _FEWER = 24, 3  # Gauss nodes of a Poisson law; for an estimate of the error
+COUNTED = 2  # halvings from which on labels without bound are counts themselves
 _COUNTS, _MORE = 512, 8  # labels of the second halving; the factor of each further one
 _LOW, _HIGH = -45.0, 200.0  # of s, beyond which the label is zero, or which never occurs
 _LIGHT, _MOST = 1e-19, 20_000  # weight of a place that does not count; labels of a Poisson law
@@ -37,8 +38,8 @@ def labels_given(channel: Channel, s: Array, finer: int = 0, rough: bool = False
         values = np.array(channel.values).reshape(-1, *[1] * s.ndim)
         return np.broadcast_to(values, weights.shape), weights
     s = np.clip(s, _LOW, _HIGH)
-    if finer > 1:
-        return _counts(s, _COUNTS * _MORE ** (finer - 2), rough)
+    if finer >= COUNTED:
+        return _counts(s, _COUNTS * _MORE ** (finer - COUNTED), rough)
     return _poisson(s, round((_COUNT - _FEWER * rough) * 2.0**finer))
 
 
@@ -73,7 +74,7 @@ def likely_labels(channel: Channel, s: Array, weight: Array, least: float) -> Ar
 def step_of_counts(s: float, finer: int) -> int:
     """The distance between the counts that are averaged over with so many halvings, of a mean exp(s)."""
     first, last = _ends(np.exp(np.array(s)))
-    return math.ceil(float(last - first + 1.0) / int(_COUNTS * _MORE ** (finer - 2)))
+    return math.ceil(float(last - first + 1.0) / int(_COUNTS * _MORE ** (finer - COUNTED)))
 
 
 def _ends(rate: Array) -> tuple[Array, Array]:

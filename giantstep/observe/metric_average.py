@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from giantstep.law.channel import COUNTED
 from giantstep.law.kinds_of_labels import Intervals, Points
 from giantstep.observe.metric_function import Function, Metric, metric_of
 from giantstep.observe.metric_labels import (
@@ -77,6 +78,10 @@ class Resolution:
         """With nodes of a label of two indices that are chosen."""
         return replace(self, finer=0, lines=True)
 
+    def of_counts(self) -> Resolution:
+        """With so many halvings that labels drawn without bound are the counts themselves."""
+        return replace(self, finer=self.finer + COUNTED)
+
     def denser(self) -> Resolution:
         """With twice as many nodes of the label and its noise."""
         return replace(self, finer=self.finer + 1)
@@ -127,6 +132,8 @@ class Given:
         problem = self.output.problem
         target = problem.model.target
         mean, slope, variance = self.output.of(kappa)
+        if self._turns_between_counts():
+            resolution = resolution.of_counts()
         if self.metric.of_output:
             spread = np.sqrt((slope**2).sum(axis=1) + np.maximum(variance, 1e-300))
             return _gaussian(self.metric, np.zeros_like(mean), mean, spread, resolution)
@@ -147,6 +154,11 @@ class Given:
         variance = variance + np.einsum("nd,de,ne->n", slope, labels.rest, slope)
         spread = np.broadcast_to(np.sqrt(variance)[:, None], centre.shape)
         return _AtNodes(labels.t, labels.weight * law.at_points(labels.label, centre, spread))
+
+    def _turns_between_counts(self) -> bool:
+        """Whether labels are counts without bound, and the metric has kinks or jumps in them whatever the output is."""
+        channel = self.output.problem.model.target.channel
+        return channel is not None and not channel.values and self.metric.turns_in_label
 
 
 @dataclass(frozen=True)

@@ -26,14 +26,15 @@ class Metric:
     """A function of arrays y and f that broadcast.
 
     kinks: functions whose zeros in f are its kinks and jumps, and their degrees as polynomials in f, None for others;
-    places: of y, at which it has some whatever f is; of_residual, of_output: whether it knows y - f only, or f only;
-    of_lines: whether it is straight in f between them; of_cells: in y too, and each kink in y alone or in f alone;
-    rooted: whether some are roots.
+    places: of y, at which it has some whatever f is; turns_in_label: whether there are such, also further out;
+    of_residual, of_output: whether it knows y - f only, or f only; of_lines: whether it is straight in f between them;
+    of_cells: in y too, and each kink in y alone or in f alone; rooted: whether some are roots.
     """
 
     values: Function
     kinks: tuple[tuple[Function, int | None], ...]
     places: tuple[float, ...]
+    turns_in_label: bool
     of_residual: bool
     of_output: bool
     of_lines: bool
@@ -57,7 +58,8 @@ def metric_of(text: str, turned: bool = False) -> Metric:
     of_cells = of_lines and apart and degree(node, "y", pieces=True) in (0, 1)
     passed = tuple(pair for pair in found if pair[1] != 0)
     of_residual = is_of_difference(node, "y", "f")
-    return Metric(function_of(node), passed, tuple(places), of_residual, of_output, of_lines, of_cells, bool(roots))
+    of_label = tuple(places), len(passed) < len(found)
+    return Metric(function_of(node), passed, *of_label, of_residual, of_output, of_lines, of_cells, bool(roots))
 
 
 def _zeros(function: Function) -> list[float]:

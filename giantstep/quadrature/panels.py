@@ -60,11 +60,13 @@ def edges_of(
 
 
 @lru_cache(maxsize=128)
-def wide_columns(blocks: tuple[Term, ...], target: Term | None, order: int, halvings: int) -> Array:
+def wide_columns(
+    blocks: tuple[Term, ...], target: Term | None, order: int, halvings: int, further: tuple[Term, ...] = ()
+) -> Array:
     """The columns of a table on wide panels, [5 + 3K, N]; where one half is enough, those at kappa > 0 with twice the
-    weight.
+    weight. further: terms that the panels resolve, without a column.
     """
-    mesh, target = meshes(terms_of(blocks, target), WIDE), target or blocks[0]
+    mesh, target = meshes(terms_of(blocks, target, *further), WIDE), target or blocks[0]
     for _ in range(halvings):
         mesh = mesh.halved(np.ones(len(mesh.edges) - 1, bool))
     return mesh.columns((target, *blocks), order, mesh.halves)

@@ -30,10 +30,11 @@ def require_decided(system: CoupledSystem, x: Array) -> None:
     rest = _least_rest(system)
     if rest > _ALIKE or distance(system, x) < _NEAR:
         return
+    values = "" if system.problem.model.network.readout.density is not None else ", or equal readout values"
     raise NotConverged(
         f"where the loss feels the output, one of the mean features is the others but for {rest:.0e} of itself: which "
         "combination is the best is lost in rounding",
-        "give a dimension (--dimension), label noise (target.flips or target.probit), or equal readout values",
+        f"give a dimension (--dimension), label noise (target.flips or target.probit){values}",
     )
 
 

@@ -35,7 +35,7 @@ def known_along(system: Equations, room: Array) -> int:
         return 0
     inside, size = room[machine.JACOBIAN : machine.JACOBIAN + 2 * n + 4], room[machine.SIZE]
     equations = system.sizes_of_equations(size)
-    if equations is None:
+    if equations is None or not (np.isfinite(equations) & (equations > 0.0)).all():  # nothing multiplies an unknown
         return 0
     right, units = room[machine.RESIDUAL] / equations, size / equations
     inside[n], inside[n + 1], inside[n + 2], inside[n + 3] = right, equations, 0.0, size

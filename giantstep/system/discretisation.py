@@ -80,6 +80,7 @@ def resolved(problem: Problem | Features, level: Level) -> Resolved:
     return _resolved(
         problem.blocks,
         problem.link,
+        problem.mirrored,
         problem.model.target,
         problem.overlaps,
         problem.loadings,
@@ -102,6 +103,7 @@ def _turns_outputs(problem: Problem | Features) -> bool:
 def _resolved_of(
     blocks: tuple[Term, ...],
     along: Term | None,
+    mirrored: tuple[Term, ...],
     target: Target,
     overlaps: Rows,
     loadings: Rows | None,
@@ -112,7 +114,7 @@ def _resolved_of(
     bend: float = 0.0,
 ) -> Resolved:
     if loadings is None:
-        rows = panel_rows(blocks, along, target, overlaps, level)
+        rows = panel_rows(blocks, along, mirrored, target, overlaps, level)
     else:
         far = label_reach(target, overlaps)
         shape = Shape(blocks, loadings, along, label_widths(target, overlaps), far)
@@ -123,20 +125,33 @@ def _resolved_of(
 _resolved = Remembered(_resolved_of, lambda found: found.bytes, _MEMORY)
 
 
-def panel_rows(blocks: tuple[Term, ...], along: Term | None, target: Target, overlaps: Rows, level: Level) -> Array:
-    """The rows of one direction of kappa that count; of a target of several indices without its columns.
+def panel_rows(
+    blocks: tuple[Term, ...],
+    along: Term | None,
+    mirrored: tuple[Term, ...],
+    target: Target,
+    overlaps: Rows,
+    level: Level,
+) -> Array:
+    """The rows of one direction of kappa that count; of a target of several indices without its columns. mirrored: see
+    ``Features``.
 
     Labels of several indices have many nodes beside each of kappa, which are as few as can be.
     """
-    spacing, found = spacing_of(target, overlaps), _without_panels(blocks, along, target, overlaps, level)
+    spacing, found = spacing_of(target, overlaps), _without_panels(blocks, along, mirrored, target, overlaps, level)
     if found is not None:
         return rows_that_count(rows_at(blocks, along, *found), spacing.reach)
-    cuts, noisy = _cuts(along, target, overlaps, level), noisy_terms(along, target)
-    return rows_that_count(table(blocks, along, level.order, level.halvings, cuts, noisy, spacing), spacing.reach)
+    cuts, further = _cuts(along, target, overlaps, level), (*noisy_terms(along, target), *mirrored)
+    return rows_that_count(table(blocks, along, level.order, level.halvings, cuts, further, spacing), spacing.reach)
 
 
 def _without_panels(
-    blocks: tuple[Term, ...], along: Term | None, target: Target, overlaps: Rows, level: Level
+    blocks: tuple[Term, ...],
+    along: Term | None,
+    mirrored: tuple[Term, ...],
+    target: Target,
+    overlaps: Rows,
+    level: Level,
 ) -> tuple[Array, Array] | None:
     """Places and weights of kappa, of one direction, where all that is known beforehand is smooth."""
     if level.cuts:
@@ -145,7 +160,7 @@ def _without_panels(
     if along is None:
         width, reach = _width_of_label(target, overlaps[0]), spacing_of(target, overlaps).reach
         return even_nodes(blocks, width, level.order, halvings, reach)
-    return graded_nodes(terms_of(blocks, along, *noisy_terms(along, target)), level.order, halvings)
+    return graded_nodes(terms_of(blocks, along, *noisy_terms(along, target), *mirrored), level.order, halvings)
 
 
 def resolved_in_plane(problem: Problem, level: Level, kappa: Array, weight: Array) -> Resolved:
@@ -159,7 +174,8 @@ def resolved_in_plane(problem: Problem, level: Level, kappa: Array, weight: Arra
 
 def has_panels(problem: Problem, level: Level) -> bool:
     """Whether the nodes of one direction of kappa lie on panels."""
-    return _without_panels(problem.blocks, problem.link, problem.model.target, problem.overlaps, level) is None
+    terms = problem.blocks, problem.link, problem.mirrored
+    return _without_panels(*terms, problem.model.target, problem.overlaps, level) is None
 
 
 def panel_ends(problem: Problem, level: Level) -> Array:
@@ -167,7 +183,8 @@ def panel_ends(problem: Problem, level: Level) -> Array:
     along, target = problem.link, problem.model.target
     cuts = _cuts(along, target, problem.overlaps, level)
     spacing = spacing_of(target, problem.overlaps)
-    return edges_of(problem.blocks, along, level.halvings, cuts, noisy_terms(along, target), spacing)
+    further = (*noisy_terms(along, target), *problem.mirrored)
+    return edges_of(problem.blocks, along, level.halvings, cuts, further, spacing)
 
 
 def _cuts(along: Term | None, target: Target, overlaps: Rows, level: Level) -> tuple[float, ...]:

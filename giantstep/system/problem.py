@@ -72,6 +72,16 @@ class Features:
         rows = self.loadings or [(term.scale,) for term in self.blocks]
         return not any(map(any, rows)) and all(term.polynomial is None for term in self.blocks)
 
+    @cached_property
+    def mirrored(self) -> tuple[Term, ...]:
+        """The mean label at -kappa, for panels of kappa: functions of a closed span turn as it does, those of a density
+        of readout values.
+        """
+        of_density = self.model.network.readout.resolution is not None
+        if self.link is None or not of_density or self.link.parity != "none":
+            return ()
+        return (replace(self.link, scale=-self.link.scale),)
+
     def shift(self, block: int, kappa: np.ndarray) -> np.ndarray:
         """The mean pre-activation of a block at points [N] of kappa, [N, q] for several directions."""
         term = self.blocks[block]
@@ -119,6 +129,11 @@ class Problem(NamedTuple):
     def fraction(self) -> np.ndarray:
         """The share [K] of the neurons that a block has."""
         return self.features.fraction
+
+    @property
+    def mirrored(self) -> tuple[Term, ...]:
+        """See ``Features``."""
+        return self.features.mirrored
 
     @property
     def overlaps(self) -> Rows:

@@ -288,6 +288,11 @@ def rounding_hint(problem: Problem) -> str:
         return found
     span = span_of(problem)
     if span is not None and span.least < _COLLINEAR:
+        if problem.model.network.readout.density is not None:
+            return (
+                "give a dimension: at infinite dimension the readout uses all functions that mean features of a "
+                "density approach, of which those that are needed are nearly dependent"
+            )
         return (
             "give a dimension, or merge close readout values: the mean feature of one block has a share "
             f"{span.least:.0e} beside those of the others"

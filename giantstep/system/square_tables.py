@@ -52,7 +52,8 @@ def rows_of(features: Features, fineness: Fineness) -> Array:
     """Rows [N, columns] of a problem, with the moments of its label."""
     single, target = features.loadings is None, features.model.target
     if single and features.link is not None and not target.drawn:
-        return wide_columns(features.blocks, features.link, ORDERS[not fineness.coarse[0]], fineness.axes[0]).T
+        order, halvings = ORDERS[not fineness.coarse[0]], fineness.axes[0]
+        return wide_columns(features.blocks, features.link, order, halvings, features.mirrored).T
     from giantstep.system.discretisation import with_moments  # clean labels of one index start sooner without
 
     bare = (_on_panels if single else _on_axes)(features, fineness)
@@ -93,7 +94,8 @@ def _on_panels(features: Features, fineness: Fineness) -> Array:
     from giantstep.system.discretisation import PANELS, Level, panel_rows
 
     level = Level(PANELS[not fineness.coarse[0]], 0, fineness.axes[0])
-    return panel_rows(features.blocks, features.link, features.model.target, features.overlaps, level)
+    terms = features.blocks, features.link, features.mirrored
+    return panel_rows(*terms, features.model.target, features.overlaps, level)
 
 
 def _on_axes(features: Features, fineness: Fineness) -> Array:

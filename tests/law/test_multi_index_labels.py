@@ -203,7 +203,8 @@ def test_square_loss_on_all_nodes(link: str) -> None:
     """The nodes that only have the moments give the solution of the whole law."""
     found = model("square", target__link=link, target__noise=0.1, spike__alignment=[0.6, 0.5])
     result, problem = solve(found), problem_of(found)
-    laws = _resolved(problem.blocks, None, found.target, problem.overlaps, None, False, "residual", False, FINE[1])
+    given = problem.blocks, None, (), found.target, problem.overlaps
+    laws = _resolved(*given, None, False, "residual", False, FINE[1])
     system = CoupledSystem(problem, FINE[1], laws)
     outcome = newton(system, system.unknowns(order_of(system.problem, result)))
     assert outcome.converged

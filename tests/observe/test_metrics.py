@@ -84,6 +84,19 @@ def test_counts_on_the_edge_of_a_comparison() -> None:
     assert list(found.values.values()) == pytest.approx([found.values["between"]] * 3, rel=1e-10)
 
 
+@pytest.mark.parametrize(
+    ("model", "link", "width"),
+    [pytest.param(PLAIN, "z/2", 0.5, marks=pytest.mark.slow), (TWO, "z1/3 + z2/4", math.hypot(1 / 3, 1 / 4))],
+    ids=["one index", "two indices"],
+)
+def test_counts_without_bound_on_the_edge_of_a_comparison(model: gs.Model, link: str, width: float) -> None:
+    """The chance of two counts and more by a rule of the mean; nodes of their law, which are none, took all memory."""
+    found = gs.metrics(model.replace({"target": {"link": link, "channel": "poisson"}}), {"two": "2 <= y"})
+    x, weight = np.polynomial.hermite_e.hermegauss(80)
+    rate, weight = np.exp(width * x), weight / weight.sum()
+    assert found.values["two"] == pytest.approx(weight @ (1.0 - (1.0 + rate) * np.exp(-rate)), abs=1e-11)
+
+
 METRICS = {
     "wrong": "y*f < 0",
     "coverage": "abs(y - f) < 0.8",

@@ -109,6 +109,25 @@ def test_any_functions_that_approach_the_span_serve(
     assert found.test_error == pytest.approx(other.test_error, rel=3e-10)
 
 
+@pytest.mark.parametrize("alignment", [1.0, -1.0])
+@pytest.mark.parametrize(("link", "error"), [("sign(z-0.5)", 0.18305798), ("step(z+1)", 0.0314056)])
+def test_labels_that_turn_beside_zero(link: str, error: float, alignment: float) -> None:
+    """Functions turn where labels do and at the mirror image. Errors of another solver, which has the mean output at
+    points of kappa, to its last digit.
+    """
+    model = gs.Model.from_dict(
+        {
+            "network": {"activation": "relu", "width": 1.2, "readout": {"density": "gaussian"}},
+            "spike": {"strength": 1.5, "alignment": alignment, "bulk_variance": 1.2},
+            "target": {"link": link},
+            "fit": {"samples": 2.0, "ridge": 0.1},
+        }
+    )
+    found = gs.solve(model)
+    digit = 10.0 ** -(8 if error > 0.1 else 7)
+    assert found.test_error == pytest.approx(error, rel=0.0, abs=digit)
+
+
 def test_the_mean_output_is_carried_to_other_nodes() -> None:
     """Coefficients by parity and number are those of the same function, and a solve from there takes fewer steps."""
     coarse, fine = (at_nodes(model("tanh", loss="logistic"), rung) for rung in (0, 1))
