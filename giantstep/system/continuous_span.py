@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial.chebyshev import chebfit, chebval, chebvander
+from numpy.polynomial.polynomial import polyval
 
 from giantstep.law.moments import hermite_moments
 from giantstep.law.spike import variance_by_value
@@ -35,6 +36,9 @@ _WIDTHS, _WIDEST, _NARROWEST = 4.0, 4.0, 0.1  # scale of functions: in widths of
 _FASTER = 0.5  # of the scale of the features, that of functions which these do not approach
 
 
+Polynomials = tuple[tuple[float, ...], ...]
+
+
 class Family(NamedTuple):
     """Functions of a parity: Chebyshev polynomials of kappa/sqrt(kappa^2 + scale^2); times: by the part of the mean
     label that has the other parity.
@@ -46,28 +50,29 @@ class Family(NamedTuple):
 
 @dataclass(frozen=True)
 class Spanning:
-    """Functions of kappa, of each parity up to a degree: ``even`` and ``odd`` are -1 for none, and _ALL for all.
+    """Functions of kappa, of each parity: ``even`` and ``odd`` are polynomials, coefficients from the lowest power on,
+    and None for all functions.
 
-    Powers; of all functions ``each``: that part of the mean label, the first power, and those of families in turns.
-    columns: of the table that they are written to, zero where there are fewer functions.
+    Of all functions ``each``: that part of the mean label, the first power, and those of families in turns. columns: of
+    the table that they are written to, zero where there are fewer functions.
     """
 
-    even: int
-    odd: int
+    even: Polynomials | None
+    odd: Polynomials | None
     each: int
     families: tuple[Family, ...]
     columns: int
     label: Term | None
 
     @property
-    def degrees(self) -> tuple[int, int]:
+    def parts(self) -> tuple[Polynomials | None, Polynomials | None]:
         """Those of both parities."""
         return self.even, self.odd
 
     @property
     def places(self) -> list[tuple[int, int]]:
         """The parity of each function, and its number among those of that parity."""
-        counts = (self.each if degree == _ALL else _powers(degree, k) for k, degree in enumerate(self.degrees))
+        counts = (self.each if part is None else len(part) for part in self.parts)
         return [(parity, number) for parity, count in enumerate(counts) for number in range(count)][: self.columns]
 
     def at(self, kappa: Array) -> Array:
@@ -76,8 +81,8 @@ class Spanning:
         members = [_members(family, kappa, 2 * self.each) for family in self.families]
         found = np.zeros((len(kappa), self.columns))
         for column, (parity, number) in enumerate(self.places):
-            if self.degrees[parity] < _ALL:
-                found[:, column] = kappa ** (parity + 2 * number)
+            if (part := self.parts[parity]) is not None:
+                found[:, column] = polyval(kappa, part[number])
             elif number < 2:
                 found[:, column] = kappa**parity if number else label[parity]
             else:
@@ -109,11 +114,6 @@ class Spanning:
         return found
 
 
-def _powers(degree: int, parity: int) -> int:
-    """How many powers of a parity there are up to a degree."""
-    return (degree - parity) // 2 + 1
-
-
 def _members(family: Family, kappa: Array, most: int) -> Array:
     """Chebyshev polynomials of a family at points [N], [N, most + 1]."""
     return np.asarray(chebvander(kappa / np.sqrt(kappa * kappa + family.scale * family.scale), most))
@@ -121,26 +121,59 @@ def _members(family: Family, kappa: Array, most: int) -> Array:
 
 def spanning_functions(features: Features) -> Spanning | None:
     """Functions of the closed span, as many as the nodes resolve; None where the law of the rows is not by value, or
-    where the lowest powers of a polynomial do not come alone.
+    where the lowest powers of a polynomial do not come alone, in a ratio that is not the same for all values.
     """
     count, first = len(features.blocks), features.blocks[0]
     if variance_by_value(features.model) is None or features.loadings is not None or features.spike.strength == 0.0:
         return None
     if first.polynomial is not None:
         return None
-    even, odd = degrees(first.function, first.offset)
-    if _first_missing(first.function, first.offset, (even, odd)) is not None:
+    highest = degrees(first.function, first.offset)
+    if _first_missing(first.function, first.offset, highest) is None:
+        even, odd = (None if degree == _ALL else _powers(parity, degree) for parity, degree in enumerate(highest))
+    elif (turn := _turn_of(features)) is None:
         return None
-    families = _families(features, even, odd)
+    else:
+        present = _present(first.function, first.offset)
+        even, odd = (
+            None if degree == _ALL else tuple(_averaged(k, turn) for k in range(parity, degree + 1, 2) if present[k])
+            for parity, degree in enumerate(highest)
+        )
+    families = _families(features, *highest)
     number = math.floor(_FASTEST * math.log(len(features.model.network.readout.values))) - _FEWER
     each = _each((even, odd), len(families), number, count)
     return Spanning(even, odd, each, families, count, features.link)
 
 
-def _each(parts: tuple[int, int], families: int, number: int, columns: int) -> int:
+def _powers(parity: int, degree: int) -> Polynomials:
+    """Powers of a parity up to a degree."""
+    return tuple((*[0.0] * k, 1.0) for k in range(parity, degree + 1, 2))
+
+
+def _turn_of(features: Features) -> float | None:
+    """(c - 1)/r^2 where the bulk variance of values u is 1 + u^2 (c - 1), so that He_k is u^k times one polynomial on
+    average; None of other laws.
+    """
+    variance = variance_by_value(features.model)
+    assert variance is not None
+    beside = float(variance(1.0)) - 1.0
+    if any(abs(float(variance(u)) - 1.0 - u * u * beside) > _VANISHES * (1.0 + u * u) for u in (-1.0, 0.5, 2.0)):
+        return None
+    return beside / features.spike.strength**2
+
+
+def _averaged(order: int, turn: float) -> tuple[float, ...]:
+    """E He_k(u r kappa + sqrt(c_u) g) over u^k r^k, by the generating function exp(t kappa + t^2 turn/2)."""
+    found = [0.0] * (order + 1)
+    for pairs in range(order // 2 + 1):
+        ways = math.factorial(order) / (math.factorial(pairs) * math.factorial(order - 2 * pairs))
+        found[order - 2 * pairs] = ways * (0.5 * turn) ** pairs
+    return tuple(found)
+
+
+def _each(parts: tuple[Polynomials | None, ...], families: int, number: int, columns: int) -> int:
     """How many functions of a parity there are: of every family as many, more with every rule that has more nodes."""
-    powers = sum(_powers(degree, parity) for parity, degree in enumerate(parts) if degree < _ALL)
-    room = (columns - powers) // max(parts.count(_ALL), 1)
+    room = (columns - sum(len(part) for part in parts if part is not None)) // max(parts.count(None), 1)
     return min(room, 2 + families * min(max(room - 2, 0) // families, number))
 
 
@@ -177,10 +210,15 @@ def moving_order(problem: Problem) -> int | None:
 
 @lru_cache(maxsize=64)
 def _first_missing(text: str, offset: float, parts: tuple[int, int]) -> int | None:
-    moments = hermite_moments(text, function_kernel(text).BREAKPOINTS, _ORDERS, offset)
-    here = np.abs(moments) > _VANISHES * np.abs(moments).max()
+    here = _present(text, offset)
     lower = [k for degree in parts if 0 <= degree < _ALL for k in range(degree % 2, degree, 2)]
     return next((k for k in sorted(lower) if not here[k]), None)
+
+
+def _present(text: str, offset: float) -> Array:
+    """Which moments h_k of an activation do not vanish."""
+    moments = hermite_moments(text, function_kernel(text).BREAKPOINTS, _ORDERS, offset)
+    return np.asarray(np.abs(moments) > _VANISHES * np.abs(moments).max())
 
 
 @lru_cache(maxsize=64)
