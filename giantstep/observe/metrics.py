@@ -93,8 +93,8 @@ def metrics(
     """Averages of expressions in y and f over fresh samples, at the solution of a model.
 
     expressions: by name, those of [metrics] where left out; y is a label with its noise, f the output. A comparison is
-    1 where it holds, and 0 where not. dimension, tolerance: of the solution. Raises BadInput where
-    there is no metric, NotConverged where an average does not settle. Source: [CUI24] Result 3.2.
+    1 where it holds, and 0 where not. dimension, tolerance: of the solution. Raises BadInput where there is no metric,
+    NotConverged where an average does not settle. Source: [CUI24] Result 3.2.
     """
     wanted = model.metrics if expressions is None else MetricsKind().check("metrics", expressions)
     if wanted is None:

@@ -178,10 +178,11 @@ def _each(parts: tuple[Polynomials | None, ...], families: int, number: int, col
 
 
 def _families(features: Features, even: int, odd: int) -> tuple[Family, ...]:
-    """Functions that vary as mean features do, and as the mean label does where that is faster.
+    """Functions that vary as mean features do; for other losses than the square as the mean label does where that is
+    faster.
 
-    The variance of outputs is neither even nor odd where features are not. Where these leave a part of the mean label
-    as of one parity, that turns into the other one: as it is, times a smooth function.
+    Outputs vary by other amounts at kappa and -kappa where features are neither even nor odd. What mean features leave
+    of one parity of the mean label then comes with the other one: times a smooth odd function.
     """
     gamma = math.sqrt(min(1.0, math.fsum(x * x for x in features.overlaps[0])))
     of_label = _scale(math.sqrt(1.0 - gamma * gamma) / max(gamma, 1e-3))

@@ -235,7 +235,7 @@ def _linear(fit: Fit, every: Sequence[Sharing]) -> list[Pair]:
     readouts[:] = fit.readouts.at(x[0, :blocks], 0).rows
     at = Linearised(x, value, slope, start, readouts, fit.readouts.limits)
     found = advanced(equations, fit.parameters, shared, at)
-    cancel = blocks > 1 and fit.readouts.linear  # others are linear where nothing is shared only
+    cancel = blocks > 1 and fit.readouts.linear  # pairs under a penalty are here only where they share nothing
     errors = _rounding(fit, shared, at, found, apart) if cancel else np.zeros(count)
     if any(same := [fit.is_same(sharing) for sharing in every]):
         _put_same(fit, found, same.index(True))
@@ -258,7 +258,8 @@ def _rounding(fit: Fit, shared: Shared, at: Linearised, found: Solved, apart: Ar
     readouts = np.array([fit.readouts.at(x[: fit.blocks], 0).rows[0] for x in found.x])
     there = Linearised(found.x, value, at.slope, found.covariance, readouts, at.limits)
     after = advanced(fit.equations, fit.parameters, shared, there).covariance
-    return np.asarray(np.abs(after - found.covariance) @ fit.weight / (fit.weight @ fit.variance))
+    variance = float(fit.weight @ fit.variance)
+    return np.asarray(np.abs(after - found.covariance) @ fit.weight / (variance or 1.0))
 
 
 def _put_same(fit: Fit, found: Solved, place: int) -> None:
