@@ -185,6 +185,8 @@ def _alignment(spike: SpikeParameters) -> list[Line]:
 
 def _unsettled(result: gs.Result) -> list[Line]:
     settled = result.settled_dimension
+    if result.dimension is None and result.model.network.readout.continuous:
+        return [("settled dimension", "not known", "of a density: the limit may be approached slowly, see --dimension")]
     if settled is None or not result.is_unsettled:
         return []
     from giantstep.observe.deviation.deviation import has_deviation  # few results need it

@@ -144,6 +144,13 @@ def test_the_basis_of_psi_is_named_where_it_has_columns(run: Run, model: str) ->
     assert code == 0 and "along t in z = gamma kappa + L t, L the Cholesky factor of 1 - gamma gamma^T" in out
 
 
+def test_solve_says_how_a_density_reaches_its_limit(run: Run, model: str) -> None:
+    """Relu goes on changing to d = 1e13 and beyond."""
+    density = ("solve", model, "--set", 'network.readout={density="gaussian"}')
+    assert "the limit may be approached slowly, see --dimension" in run(*density)[1]
+    assert "approached slowly" not in run(*density, "--dimension", "1000")[1]
+
+
 def test_solve_reports_to_a_person(run: Run, model: str) -> None:
     code, out, _ = run("solve", model)
     there = solve(Model.from_toml(model))
