@@ -34,8 +34,6 @@ _ALL = 99  # a degree that stands for all functions of a parity
 _FASTEST, _FEWER = 5.0, 5  # functions of a family by the logarithm of the readout values: one more by every rule
 _WIDTHS, _WIDEST, _NARROWEST = 4.0, 4.0, 0.1  # scale of functions: in widths of what they approach, at most, at least
 _FASTER = 0.5  # of the scale of the features, that of functions which these do not approach
-
-
 Polynomials = tuple[tuple[float, ...], ...]
 
 
@@ -131,12 +129,14 @@ def spanning_functions(features: Features) -> Spanning | None:
     highest = degrees(first.function, first.offset)
     if _first_missing(first.function, first.offset, highest) is None:
         even, odd = (None if degree == _ALL else _powers(parity, degree) for parity, degree in enumerate(highest))
-    elif (turn := _turn_of(features)) is None:
+    elif (widening := _widening(features)) is None:
         return None
     else:
         present = _present(first.function, first.offset)
         even, odd = (
-            None if degree == _ALL else tuple(_averaged(k, turn) for k in range(parity, degree + 1, 2) if present[k])
+            None
+            if degree == _ALL
+            else tuple(_averaged(k, widening) for k in range(parity, degree + 1, 2) if present[k])
             for parity, degree in enumerate(highest)
         )
     families = _families(features, *highest)
@@ -150,7 +150,7 @@ def _powers(parity: int, degree: int) -> Polynomials:
     return tuple((*[0.0] * k, 1.0) for k in range(parity, degree + 1, 2))
 
 
-def _turn_of(features: Features) -> float | None:
+def _widening(features: Features) -> float | None:
     """(c - 1)/r^2 where the bulk variance of values u is 1 + u^2 (c - 1), so that He_k is u^k times one polynomial on
     average; None of other laws.
     """
@@ -162,12 +162,12 @@ def _turn_of(features: Features) -> float | None:
     return beside / features.spike.strength**2
 
 
-def _averaged(order: int, turn: float) -> tuple[float, ...]:
-    """E He_k(u r kappa + sqrt(c_u) g) over u^k r^k, by the generating function exp(t kappa + t^2 turn/2)."""
+def _averaged(order: int, widening: float) -> tuple[float, ...]:
+    """E He_k(u r kappa + sqrt(c_u) g) over u^k r^k, by the generating function exp(t kappa + t^2 widening/2)."""
     found = [0.0] * (order + 1)
     for pairs in range(order // 2 + 1):
         ways = math.factorial(order) / (math.factorial(pairs) * math.factorial(order - 2 * pairs))
-        found[order - 2 * pairs] = ways * (0.5 * turn) ** pairs
+        found[order - 2 * pairs] = ways * (0.5 * widening) ** pairs
     return tuple(found)
 
 

@@ -235,8 +235,8 @@ def _linear(fit: Fit, every: Sequence[Sharing]) -> list[Pair]:
     readouts[:] = fit.readouts.at(x[0, :blocks], 0).rows
     at = Linearised(x, value, slope, start, readouts, fit.readouts.limits)
     found = advanced(equations, fit.parameters, shared, at)
-    cancel = blocks > 1 and fit.readouts.linear  # pairs under a penalty are here only where they share nothing
-    errors = _rounding(fit, shared, at, found, apart) if cancel else np.zeros(count)
+    # pairs under a penalty are here only where they share nothing
+    errors = _rounding(fit, shared, at, found, apart) if fit.readouts.linear else np.zeros(count)
     if any(same := [fit.is_same(sharing) for sharing in every]):
         _put_same(fit, found, same.index(True))
         errors[same] = 0.0
