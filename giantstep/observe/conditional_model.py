@@ -14,7 +14,8 @@ from giantstep.quadrature.panels import table
 from giantstep.quadrature.tensor import coordinates, tensor_table
 from giantstep.spec.kernels import coefficients
 from giantstep.spec.model import Target
-from giantstep.system.discretisation import Level, resolved_on
+from giantstep.system.discretisation import resolved_on
+from giantstep.system.level import Level
 from giantstep.system.problem import Problem
 from giantstep.system.square_tables import shape_of
 

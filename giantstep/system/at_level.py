@@ -15,9 +15,10 @@ from generated.runtime.unknowns import TURNED, UNKNOWN
 from giantstep.law.kind import BulkKind, kind_of_averages, norms_vary
 from giantstep.quadrature.gauss import gauss_rule
 from giantstep.quadrature.remembered import Remembered, bytes_of
-from giantstep.system.discretisation import Level, resolved
+from giantstep.system.discretisation import resolved
 from giantstep.system.kernels import loss_kernel, system_kernel
 from giantstep.system.label_kernels import kernel_of
+from giantstep.system.level import Level
 from giantstep.system.problem import Problem
 from giantstep.system.resolved import Columns, Resolved
 from giantstep.system.span import Span, span_of

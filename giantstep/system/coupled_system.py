@@ -18,9 +18,9 @@ from giantstep.law.structured_inputs import norms_of_isotropic_rows
 from giantstep.quadrature.tensor import coordinates
 from giantstep.system.at_level import at_level
 from giantstep.system.directions import in_units, unit_vectors
-from giantstep.system.discretisation import Level
 from giantstep.system.equations import Tangents
 from giantstep.system.judged_signs import JudgedSigns
+from giantstep.system.level import Level
 from giantstep.system.problem import Problem
 from giantstep.system.resolved import Resolved
 from giantstep.system.sample_weights import weighted

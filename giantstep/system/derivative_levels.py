@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from giantstep.system.discretisation import Level
 from giantstep.system.kink_crossings import cuts_at
+from giantstep.system.level import Level
 from giantstep.system.problem import Problem
 from giantstep.system.resolution import FINE, Times, chooses, refined
 from giantstep.system.solved_again import starts_near

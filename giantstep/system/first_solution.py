@@ -12,9 +12,9 @@ import numpy as np
 
 from giantstep.spec.errors import NotConverged
 from giantstep.system.coupled_system import CoupledSystem
-from giantstep.system.discretisation import Level
 from giantstep.system.kappa_lines import may_follow
 from giantstep.system.label_refinement import settles
+from giantstep.system.level import Level
 from giantstep.system.newton import SHORT, SHORTEST, Outcome, continued, extrapolated, newton
 from giantstep.system.problem import Problem
 from giantstep.system.reduced_order import reduced_order

@@ -15,9 +15,10 @@ from giantstep.spec.loss_functions import convex_loss_of
 from giantstep.system.constant_output import label_points, mean_loss, test_error_of
 from giantstep.system.coupled_solver import TO_THE_LAST
 from giantstep.system.coupled_system import CoupledSystem
-from giantstep.system.discretisation import Level, resolved
+from giantstep.system.discretisation import resolved
 from giantstep.system.first_solution import COARSE, PATH, sharpened, starts
 from giantstep.system.kernels import loss_kernel
+from giantstep.system.level import Level
 from giantstep.system.newton import newton
 from giantstep.system.problem import Problem, Solution
 from giantstep.system.resolution import FINE, leading, refined

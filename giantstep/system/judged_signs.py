@@ -16,7 +16,9 @@ from giantstep.law.label_cells import LabelLaw
 from giantstep.law.labels import nodes_of_link
 from giantstep.quadrature.mesh import ORDERS
 from giantstep.spec.errors import NotConverged
-from giantstep.system.discretisation import Level, laws_between, panel_ends, resolved
+from giantstep.system.averaged_terms import AveragedTerms
+from giantstep.system.discretisation import laws_between, resolved
+from giantstep.system.level import Level
 from giantstep.system.linear_readouts import LinearReadouts
 from giantstep.system.mean_predicted import mean_error, share_at_ends
 from giantstep.system.misclassification import resolved_signs, wrong_sign
@@ -156,7 +158,7 @@ class JudgedSigns(LinearReadouts):
 
     def _sign_panels(self) -> Signs:
         """Panels in kappa that resolve the sign of the output at the last x."""
-        ends = panel_ends(self.problem, replace(self.level, halvings=0, cuts=()))
+        ends = AveragedTerms.of(self.problem).panel_ends(replace(self.level, halvings=0, cuts=()))
 
         def parts(kappa: Array) -> Iterator[Output]:
             return (part.output() for part in self._in_parts(kappa, np.ones_like(kappa)))

@@ -13,9 +13,10 @@ from generated.runtime.label_search import NOWHERE
 from giantstep.law.kinds_of_labels import Intervals
 from giantstep.quadrature.plane import Plane
 from giantstep.system.coupled_system import CoupledSystem
-from giantstep.system.discretisation import Level, resolved_in_plane, rows_between
+from giantstep.system.discretisation import resolved_in_plane, rows_between
 from giantstep.system.kappa_panels import integrands
 from giantstep.system.label_crossings import distances_to
+from giantstep.system.level import Level
 from giantstep.system.problem import Problem
 from giantstep.system.resolved import Resolved
 from giantstep.system.square_tables import shape_of

@@ -9,8 +9,8 @@ import re
 import numpy as np
 
 from giantstep.quadrature.gauss import legendre, legendre_coefficients, middle_and_end, tail
+from giantstep.system.averaged_terms import AveragedTerms
 from giantstep.system.coupled_system import CoupledSystem
-from giantstep.system.discretisation import has_panels, panel_ends
 
 Array = np.ndarray
 _AVERAGES = "avg_M", "avg_g", "avg_gg", "avg_h"
@@ -24,8 +24,9 @@ def unresolved(system: CoupledSystem, tolerance: float) -> tuple[float, ...]:
     middles, and their quarters where it is much more. Of nodes without panels the ends of those that coefficients need.
     The system has averages at its unknowns.
     """
-    edges, order = panel_ends(system.problem, system.level), system.level.order
-    if not has_panels(system.problem, system.level):
+    terms, order = AveragedTerms.of(system.problem), system.level.order
+    edges = terms.panel_ends(system.level)
+    if not terms.have_panels(system.level):
         return tuple(edges[1:-1].tolist())
     panel = np.searchsorted(edges, system.kappa) - 1
     whole = np.flatnonzero(np.bincount(panel, minlength=len(edges) - 1) == order)

@@ -21,9 +21,10 @@ from giantstep.law.labels import cuts_of, is_constant, jumps_and_kinks
 from giantstep.quadrature.panels import table
 from giantstep.spec.link import link_values
 from giantstep.system.coupled_system import CoupledSystem
-from giantstep.system.discretisation import Level, resolved, rows_between
+from giantstep.system.discretisation import resolved, rows_between
 from giantstep.system.label_crossings import Kink, distance_to, kinks_of
 from giantstep.system.label_refinement import system_at, varies
+from giantstep.system.level import Level
 from giantstep.system.link_extremes import extremes, stationary_values
 from giantstep.system.problem import Problem
 from giantstep.system.resolved import Resolved

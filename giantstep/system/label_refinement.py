@@ -34,10 +34,12 @@ from giantstep.quadrature.crossings import (
 from giantstep.quadrature.gauss import ends_within, legendre, legendre_coefficients, tail
 from giantstep.spec.expressions import special
 from giantstep.spec.link import link_values
+from giantstep.system.averaged_terms import NOTHING
 from giantstep.system.coupled_system import CoupledSystem
-from giantstep.system.discretisation import NOTHING, Level, resolved
+from giantstep.system.discretisation import resolved
 from giantstep.system.kernels import bend_of, loss_kernel
 from giantstep.system.label_crossings import distances_to
+from giantstep.system.level import Level
 from giantstep.system.problem import Problem
 from giantstep.system.system_of_problem import coupled_at
 from giantstep.system.two_index_refinement import settled_law, settles_of_two

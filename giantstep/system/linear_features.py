@@ -18,7 +18,7 @@ import numpy as np
 from generated.runtime.steps import NONE, RAISED, raise_variances
 from generated.runtime.unknowns import COLUMN, FAMILY, RESIDUAL, ROW
 from giantstep.system.coupled_system import CoupledSystem
-from giantstep.system.discretisation import Level
+from giantstep.system.level import Level
 from giantstep.system.many_digits import certified, in_many_digits, many, plain
 from giantstep.system.problem import Problem
 from giantstep.system.resolved import Resolved

@@ -16,7 +16,7 @@ from generated import penalty as law
 from generated.runtime.unknowns import DIRECTION
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.system.coupled_system import CoupledSystem
-from giantstep.system.discretisation import Level
+from giantstep.system.level import Level
 from giantstep.system.newton import newton
 from giantstep.system.problem import Problem
 from giantstep.system.readout_law import Proximal, Readouts, held_hint

@@ -17,14 +17,15 @@ from giantstep.law.kinds_of_labels import Intervals
 from giantstep.law.label_lines import Lines
 from giantstep.law.labels import cuts_of
 from giantstep.law.multi_index_labels import has_kinks
+from giantstep.system.averaged_terms import AveragedTerms
 from giantstep.system.coupled_system import Array, CoupledSystem
-from giantstep.system.discretisation import PANELS, Level, has_panels
 from giantstep.system.evidence import ROUNDED, ROUNDING, others_allowed
 from giantstep.system.kappa_lines import may_follow, on_lines
 from giantstep.system.kappa_panels import unresolved
 from giantstep.system.kernels import loss_kernel
 from giantstep.system.kink_crossings import cuts_at
 from giantstep.system.label_refinement import settles, system_at
+from giantstep.system.level import PANELS, Level
 from giantstep.system.newton import Outcome, newton
 from giantstep.system.problem import Problem
 from giantstep.system.sign_panels import PLAIN, Signs
@@ -264,7 +265,7 @@ def _closer(times: Times, finer: CoupledSystem, changes: tuple[float, float], to
     known, change = times.closer, max(changes) * tolerance
     if times.kappa > 1 or settles(finer.problem) or not changes[0] < _SQUARED / math.sqrt(tolerance):
         return 0.0
-    if finer.problem.rank > 1 or has_panels(finer.problem, finer.level):
+    if finer.problem.rank > 1 or AveragedTerms.of(finer.problem).have_panels(finer.level):
         return 0.0
     if not times.chosen or not change < _UNRESOLVED:
         return 0.0 if known else 1.0
@@ -333,7 +334,7 @@ def unknowns_apart(finer: CoupledSystem, answer: Outcome, tolerance: float) -> f
     all unknowns, or of the test error by every unknown for itself, does not.
     """
     found = answer.moved / max(_UNKNOWNS * tolerance, ROUNDED)
-    if found <= 1.0 or finer.problem.rank > 1 or has_panels(finer.problem, finer.level):
+    if found <= 1.0 or finer.problem.rank > 1 or AveragedTerms.of(finer.problem).have_panels(finer.level):
         return 0.0
     if found <= _FEW:
         found = min(found, answer.felt / tolerance)

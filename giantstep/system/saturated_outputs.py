@@ -23,10 +23,10 @@ import numpy as np
 
 from generated.runtime.steps import added_by_floor
 from giantstep.system.coupled_system import CoupledSystem
-from giantstep.system.discretisation import PANELS
 from giantstep.system.evidence import RESIDUAL
 from giantstep.system.kink_crossings import cuts_at
 from giantstep.system.label_refinement import system_at, varies
+from giantstep.system.level import PANELS
 from giantstep.system.loss_at_zero import has_jumps
 from giantstep.system.newton import Outcome, distance, newton
 from giantstep.system.problem import Problem

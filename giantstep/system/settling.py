@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from giantstep.system.discretisation import Level
 from giantstep.system.kappa_lines import may_follow, on_lines
 from giantstep.system.kink_crossings import cuts_at
 from giantstep.system.label_refinement import FOLLOWING, settles, system_at
+from giantstep.system.level import Level
 from giantstep.system.newton import Outcome, newton
 from giantstep.system.problem import Problem
 from giantstep.system.resolution import FINE

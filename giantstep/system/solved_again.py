@@ -9,8 +9,8 @@ import numpy as np
 
 from giantstep.spec.errors import NotConverged
 from giantstep.system.coupled_system import CoupledSystem
-from giantstep.system.discretisation import Level
 from giantstep.system.label_refinement import system_at
+from giantstep.system.level import Level
 from giantstep.system.newton import newton
 from giantstep.system.problem import Problem
 from giantstep.system.saturated_outputs import above_lower_floor

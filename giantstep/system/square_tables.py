@@ -15,6 +15,7 @@ from giantstep.quadrature.mesh import ORDERS
 from giantstep.quadrature.panels import wide_columns
 from giantstep.quadrature.tensor import Shape, coordinates, rows_along, tensor_table
 from giantstep.spec.model import Target
+from giantstep.system.level import PANELS, Level
 from giantstep.system.problem import Features, Problem
 from giantstep.system.span import Span
 
@@ -91,15 +92,14 @@ def _at_few_places(rows: Array, features: Features) -> Array:
 
 
 def _on_panels(features: Features, fineness: Fineness) -> Array:
-    from giantstep.system.discretisation import PANELS, Level, panel_rows
+    from giantstep.system.averaged_terms import AveragedTerms
 
     level = Level(PANELS[not fineness.coarse[0]], 0, fineness.axes[0])
-    terms = features.blocks, features.link, features.mirrored
-    return panel_rows(*terms, features.model.target, features.overlaps, level)
+    return AveragedTerms.of(features).rows(level)
 
 
 def _on_axes(features: Features, fineness: Fineness) -> Array:
-    from giantstep.system.discretisation import rows_that_count
+    from giantstep.system.averaged_terms import rows_that_count
 
     steps = zip(fineness.axes, fineness.coarse[:-1], strict=True)
     axes = tuple(FINER**times * (_COARSER if coarser else 1.0) for times, coarser in steps)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from giantstep.law.kind import bulk_kind
 from giantstep.system.coupled_system import CoupledSystem
-from giantstep.system.discretisation import Level
+from giantstep.system.level import Level
 from giantstep.system.problem import Problem
 from giantstep.system.resolved import Resolved
 from giantstep.system.slight_response import responses_cancel

@@ -10,10 +10,10 @@ import numpy as np
 
 from giantstep.spec.model import Model
 from giantstep.system.coupled_system import CoupledSystem
-from giantstep.system.discretisation import Level
 from giantstep.system.kappa_lines import on_lines, turns_in_plane
 from giantstep.system.kink_crossings import cuts_at
 from giantstep.system.label_refinement import system_at
+from giantstep.system.level import Level
 from giantstep.system.newton import newton
 from giantstep.system.problem import Problem, problem_of
 from giantstep.system.reduced_order import order_of

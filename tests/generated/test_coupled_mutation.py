@@ -18,7 +18,7 @@ from interpreted import interpreted, runtime_text
 from loss_cases import loss_table, model, solved
 
 from giantstep.system.coupled_system import CoupledSystem
-from giantstep.system.discretisation import Level
+from giantstep.system.level import Level
 from giantstep.system.problem import problem_of
 
 CHANGES = (

@@ -33,8 +33,8 @@ from derive.loss.loss import analyse_loss, loss_of
 from derive.loss.prox_value import moreau_values
 from giantstep.spec.model import Model
 from giantstep.system.coupled_system import CoupledSystem
-from giantstep.system.discretisation import Level
 from giantstep.system.kernels import system_kernel
+from giantstep.system.level import Level
 from giantstep.system.problem import problem_of
 
 DIGITS = 25

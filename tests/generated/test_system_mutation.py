@@ -24,7 +24,7 @@ from generated.runtime.unknowns import RESIDUAL
 from giantstep.spec.model import Model
 from giantstep.system import first_solution
 from giantstep.system.coupled_system import CoupledSystem
-from giantstep.system.discretisation import Level
+from giantstep.system.level import Level
 from giantstep.system.newton import newton
 from giantstep.system.problem import problem_of
 from giantstep.system.state import slices_by_name

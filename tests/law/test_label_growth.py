@@ -17,7 +17,8 @@ from giantstep.law.labels import label_law
 from giantstep.quadrature.mesh import NARROW
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Model, Target
-from giantstep.system.discretisation import Level, resolved
+from giantstep.system.discretisation import resolved
+from giantstep.system.level import Level
 from giantstep.system.problem import problem_of
 
 ONE = {"alignment": [0.7, 0.7]}

@@ -22,6 +22,7 @@ from giantstep.quadrature.kinks import kinks
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import jet
 from giantstep.spec.model import Model
+from giantstep.system.averaged_terms import AveragedTerms
 from giantstep.system.causes import settling_hint
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import _resolved, resolved
@@ -203,8 +204,7 @@ def test_square_loss_on_all_nodes(link: str) -> None:
     """The nodes that only have the moments give the solution of the whole law."""
     found = model("square", target__link=link, target__noise=0.1, spike__alignment=[0.6, 0.5])
     result, problem = solve(found), problem_of(found)
-    given = problem.blocks, None, (), found.target, problem.overlaps
-    laws = _resolved(*given, None, False, "residual", False, FINE[1])
+    laws = _resolved(AveragedTerms.of(problem), False, "residual", False, FINE[1])
     system = CoupledSystem(problem, FINE[1], laws)
     outcome = newton(system, system.unknowns(order_of(system.problem, result)))
     assert outcome.converged

@@ -22,8 +22,9 @@ from giantstep.quadrature.panels import rows_at
 from giantstep.spec.model import Model
 from giantstep.system import first_solution
 from giantstep.system.coupled_system import CoupledSystem
-from giantstep.system.discretisation import Level, resolved_on
+from giantstep.system.discretisation import resolved_on
 from giantstep.system.kernels import loss_kernel
+from giantstep.system.level import Level
 from giantstep.system.newton import newton
 from giantstep.system.problem import Problem
 

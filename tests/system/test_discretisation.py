@@ -17,7 +17,8 @@ from giantstep.quadrature.panels import table
 from giantstep.system import discretisation
 from giantstep.system.coupled_solver import solve_coupled
 from giantstep.system.coupled_system import CoupledSystem
-from giantstep.system.discretisation import Level, resolved, resolved_on
+from giantstep.system.discretisation import resolved, resolved_on
+from giantstep.system.level import Level
 from giantstep.system.newton import newton
 from giantstep.system.problem import problem_of
 from giantstep.system.resolved import Resolved

@@ -13,10 +13,11 @@ import pytest
 from loss_cases import model
 
 from giantstep.spec.model import Model
+from giantstep.system.averaged_terms import AveragedTerms
 from giantstep.system.coupled_system import Array, CoupledSystem
-from giantstep.system.discretisation import Level, panel_ends
 from giantstep.system.kappa_panels import unresolved
 from giantstep.system.label_refinement import _averages, _first, stays, system_at
+from giantstep.system.level import Level
 from giantstep.system.newton import newton
 from giantstep.system.problem import Problem, problem_of
 from giantstep.system.reduced_order import order_of
@@ -52,7 +53,7 @@ def averages(problem: Problem, level: Level, x: Array) -> Array:
 def test_panels_of_kappa_that_are_not_resolved() -> None:
     system, x = chosen("absolute", SHARP)
     ends = unresolved(system, TOLERANCE)
-    assert 0 < len(ends) < len(panel_ends(system.problem, LEVEL))  # not all panels
+    assert 0 < len(ends) < len(AveragedTerms.of(system.problem).panel_ends(LEVEL))  # not all panels
     assert ends == tuple(-place for place in reversed(ends))  # as kappa is folded
     exact = averages(system.problem, replace(LEVEL, order=16, halvings=1), x)
     before, after = (averages(system.problem, replace(LEVEL, cuts=cuts), x) for cuts in (LEVEL.cuts, ends))
@@ -64,7 +65,7 @@ def test_panels_of_kappa_that_are_not_resolved() -> None:
 def test_nodes_without_panels_begin_with_those_of_the_coefficients() -> None:
     system, x = chosen("absolute", SHARP, replace(LEVEL, cuts=()))
     ends = unresolved(system, TOLERANCE)
-    assert ends == tuple(panel_ends(system.problem, LEVEL)[1:-1])
+    assert ends == tuple(AveragedTerms.of(system.problem).panel_ends(LEVEL)[1:-1])
     on_panels, given = (averages(system.problem, replace(LEVEL, cuts=cuts), x) for cuts in (ends, LEVEL.cuts))
     assert np.array_equal(on_panels, given)
 

@@ -17,8 +17,8 @@ from scipy.special import expit, ndtr
 
 import giantstep as gs
 from giantstep.system.coupled_system import CoupledSystem
-from giantstep.system.discretisation import Level
 from giantstep.system.kink_crossings import cuts_at
+from giantstep.system.level import Level
 from giantstep.system.newton import newton
 from giantstep.system.problem import problem_of
 from giantstep.system.reduced_order import order_of

@@ -19,9 +19,9 @@ from giantstep.quadrature.crossings import Panels
 from giantstep.spec.model import Model
 from giantstep.system import label_refinement
 from giantstep.system.coupled_system import CoupledSystem
-from giantstep.system.discretisation import Level
 from giantstep.system.kink_crossings import cuts_at
 from giantstep.system.label_refinement import crossings, stays, system_at
+from giantstep.system.level import Level
 from giantstep.system.newton import newton
 from giantstep.system.problem import problem_of
 from giantstep.system.reduced_order import order_of

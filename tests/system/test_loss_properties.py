@@ -34,7 +34,7 @@ from generated.runtime.prox import NOWHERE
 from giantstep.quadrature.gauss import gauss_rule
 from giantstep.spec.model import Model
 from giantstep.system.coupled_system import CoupledSystem
-from giantstep.system.discretisation import Level
+from giantstep.system.level import Level
 from giantstep.system.merged_blocks import merged
 from giantstep.system.problem import Problem, problem_of
 from giantstep.system.reduced_order import order_of

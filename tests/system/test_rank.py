@@ -18,7 +18,8 @@ from giantstep.quadrature.tensor import coordinates
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Model
 from giantstep.system.coupled_solver import solve_coupled
-from giantstep.system.discretisation import Level, resolved
+from giantstep.system.discretisation import resolved
+from giantstep.system.level import Level
 from giantstep.system.problem import problem_of
 from giantstep.system.result import ORDER_PARAMETERS, Result
 from giantstep.system.solve import solve

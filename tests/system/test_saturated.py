@@ -20,8 +20,8 @@ from giantstep.quadrature.panels import rows_at
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Model
 from giantstep.system.coupled_system import CoupledSystem
-from giantstep.system.discretisation import Level
 from giantstep.system.kink_crossings import cuts_at
+from giantstep.system.level import Level
 from giantstep.system.problem import problem_of
 from giantstep.system.reduced_order import order_of
 from giantstep.system.result import Result

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.special import ndtr
 
 from giantstep.spec.model import Model
-from giantstep.system.discretisation import Level
 from giantstep.system.first_solution import starts
+from giantstep.system.level import Level
 from giantstep.system.newton import newton
 from giantstep.system.problem import problem_of
 from giantstep.system.system_of_problem import coupled_at

@@ -17,7 +17,7 @@ from giantstep.observe.finite_system import default_kind
 from giantstep.observe.gradient.gradient import gradient
 from giantstep.observe.simulate import simulate
 from giantstep.spec.model import Model
-from giantstep.system.discretisation import Level
+from giantstep.system.level import Level
 from giantstep.system.newton import newton
 from giantstep.system.problem import problem_of
 from giantstep.system.reduced_order import order_of
