@@ -82,7 +82,8 @@ def quadratic_energy(envelope: MoreauEnvelope, directions: int = 1, spikes: int 
             lambda _, loss, prox: envelope.loss.error_scale * Expectation(_at_risk(loss.xreplace({F: prox})), KAPPA)
         ),
     )
-    errors = _errors(trace, training, "conditional risk of the clean label" if drawn else "conditional risk")
+    told, judged = ("training error", sp.Symbol("train_error")), "conditional risk" + " of the clean label" * drawn
+    errors = _errors(trace, told, training, judged)
     return Energetic(expression, fields, *errors, trace.finish(), directions, spikes=spikes, drawn=drawn)
 
 
@@ -116,7 +117,8 @@ def output_energy(directions: int = 1, spikes: int = 1, norms: bool = False) -> 
         by=lambda _: Expectation(average("avg_l"), KAPPA),
         test="the average of a sample named, which the code of the loss computes",
     )
-    errors = _errors(trace, training, "conditional risk")
+    told = "training loss", sp.Symbol("train_loss")
+    errors = _errors(trace, told, training, "conditional risk")
     return Energetic(expression, fields[:-1], *errors, trace.finish(), directions, averages.partials, spikes)
 
 
@@ -225,12 +227,13 @@ def _at_prox(loss: sp.Expr, prox: sp.Expr) -> sp.Expr:
     return sp.factor(loss.subs(F, prox) / (Y - OMEGA) ** 2).subs(VARIANCE, V(KAPPA))
 
 
-def _errors(trace: Recorder, training: Operation, judged: str) -> tuple[sp.Expr, sp.Expr]:
+def _errors(trace: Recorder, told: tuple[str, sp.Symbol], training: Operation, judged: str) -> tuple[sp.Expr, sp.Expr]:
     """Derive training and test error as averages over kappa; the latter against the clean target.
 
-    judged: the step that has its conditional risk, but for the noise.
+    told: what the average of training is called. judged: the step that has the test error's conditional risk, but for
+    the noise.
     """
-    found = trace.derive("training error", sp.Symbol("train_error"), training, "[CUI24] eq. (91)")
+    found = trace.derive(*told, training, "[CUI24] eq. (91)")
     test = trace.derive(
         "test error",
         sp.Symbol("test_error"),

@@ -1,4 +1,4 @@
-"""Test errors that are no squared ones: of signs, and of the mean label that an output stands for."""
+"""Errors that are told of any loss: of signs, of the mean label that an output stands for, and of the training set."""
 
 from __future__ import annotations
 
@@ -72,6 +72,16 @@ def error_of_mean(predicted: sp.Expr, output: sp.Symbol, count: int) -> tuple[sp
         _MEAN,
     )
     return error, trace.finish()
+
+
+def training_error(scale: int) -> Derivation:
+    """The error that is told of the training set, by its mean loss. scale: that of the error, two for the square loss,
+    which is half of the squared error.
+    """
+    trace = Recorder("Training error")
+    rule = "the mean loss" if scale == 1 else "the mean squared error: the loss has a factor $1/2$"
+    trace.define("training error", sp.Symbol("train_error"), scale * sp.Symbol("train_loss"), rule)
+    return trace.finish()
 
 
 def _density_of_tail(output: sp.Expr) -> tuple[sp.Expr, sp.Expr]:

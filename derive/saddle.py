@@ -100,7 +100,7 @@ class SaddleSystem:
     parallel: tuple[ParallelSum, ...]
     equations: tuple[Equation, ...]
     stationarity: tuple[Equation, ...]
-    train_error: sp.Expr
+    train_error: sp.Expr  # with partials the mean loss, without the factor that errors are told with
     test_error: sp.Expr
     free_energy: sp.Expr
     derivation: Derivation

@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature eed17a667ba5399b, runtime 0c268439566f549f.
+Generated; do not edit. Signature 4acd71b1082d1fab, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "eed17a667ba5399b37256403d41a589a851b0a6d2e0312d75be711cf73570e2c"
+SIGNATURE = "4acd71b1082d1fab595c70ca7984a9edc992f831d0b0f88f4fa0db49104e387b"
 
 
 def overlap(lower, information, alpha):

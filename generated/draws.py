@@ -5,14 +5,14 @@ the squared one of its slope. g1, g2, g3, g4: averages of powers of g over the o
 its mean. Matrices are over blocks, V_1 that of the first fit; q: Q1_hat_12, t: T_12, Q: beta Q1_12, N: beta times
 shares; J: beta times sums of products j_2 j_1^T of sources, of m over the dimension.
 
-Generated; do not edit. Signature 6f72d114d603f3c9, runtime 0c268439566f549f.
+Generated; do not edit. Signature f258cfad98184b57, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "6f72d114d603f3c91b5d16a5df5c52ca07f4409037ad3485c7ac3814113ad335"
+SIGNATURE = "f258cfad98184b5770a712436cc4a069f2a5402b56f188ffb6ced31dedaf5cb8"
 
 
 def sample(d_mean, d_square, d_Delta, d_V, g1, g1_x, g2, g2_x, g2_xx, g3, g3_x, g4):

@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature 58bec5a40c573084, runtime 0c268439566f549f.
+Generated; do not edit. Signature 9dcf2a33307f8919, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "58bec5a40c5730840118ff21af107c611309840a4c04100f106c063e13ceb3dc"
+SIGNATURE = "9dcf2a33307f8919480b3f9bf477bd7258a71e6b6e772e829fa917ac25924334"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

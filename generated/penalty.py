@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 45f9fb0f2c133f9f, runtime 0c268439566f549f.
+Generated; do not edit. Signature e2dbdc584db68141, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "45f9fb0f2c133f9fae42074d557fd6515c4b3a3446c3df6437db5609d10ec042"
+SIGNATURE = "e2dbdc584db68141ae4e25737c2234ce6da431cb64fdcdd5abef3dd397f7dadd"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

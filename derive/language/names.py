@@ -171,6 +171,7 @@ LATEX: Mapping[str, str] = MappingProxyType(
         "Phi_m": r"\Phi_{m}",
         "test_error": r"\varepsilon_{\mathrm{test}}",
         "train_error": r"\varepsilon_{\mathrm{train}}",
+        "train_loss": r"\ell_{\mathrm{train}}",
         "L": r"\mathcal{L}",
         "prox": r"\operatorname{prox}",
         "prox_u": r"\operatorname{prox}_{u}",

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature ef78707e976bc145, runtime 0c268439566f549f.
+Generated; do not edit. Signature 1ee75dcaa95fa178, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "ef78707e976bc145ff830e6a536ea938c6928272a1ed27bf8cecd727934f1876"
+SIGNATURE = "1ee75dcaa95fa17862366f6bf4a9c9ec11ea410f197822da47f9ea18a828ba7e"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 87dda7c7c8c7174e, runtime 0c268439566f549f.
+Generated; do not edit. Signature 728d1acd876d19f2, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "87dda7c7c8c7174e22075bb3632df2b132293a53b8f357c5e8ec14194b4d57e2"
+SIGNATURE = "728d1acd876d19f223952e59a25c7a60aec4dd230bf346be34bcab330193bcad"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 50748bb6ad35984e, runtime 0c268439566f549f.
+Generated; do not edit. Signature 000ab2ee90edefb5, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "50748bb6ad35984ee5e9e08d66dd88ada2f659872addebe0d34a32302bcacfaf"
+SIGNATURE = "000ab2ee90edefb550064e47ce382af477d9bf21b8b58c8c39e34dc442a6c629"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

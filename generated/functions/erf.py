@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature a1257eb0ebab3e48, runtime 0c268439566f549f.
+Generated; do not edit. Signature f1f28c732bf12e6c, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "a1257eb0ebab3e489c10cc6e2718d3cd4fa3fbc890486c833b21a7aa114fb128"
+SIGNATURE = "f1f28c732bf12e6c769955d6f4365c8469dbd4092a551ecd38bdda450dba97c8"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

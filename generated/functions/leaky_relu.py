@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 5ac74fae7c669301, runtime 0c268439566f549f.
+Generated; do not edit. Signature c5118be4ca479084, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "5ac74fae7c669301943c9bbb9f3c0213cee14be2d064cd479ae4fbd8dc9aab81"
+SIGNATURE = "c5118be4ca4790847cb56e3104bc1ba068e139352a76a8ae927bfa2f499332ed"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

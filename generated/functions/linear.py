@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 038d8237bb448d26, runtime 0c268439566f549f.
+Generated; do not edit. Signature 463bd6cf42f304a8, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "038d8237bb448d26d32ab4b013b85f7754a44c7dca6d33c1294f77a412084776"
+SIGNATURE = "463bd6cf42f304a8ea63f11d703ae789ebe35e3c1a1d38be05738c35aff8d96d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

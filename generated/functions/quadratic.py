@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature e7b0f8459f82d083, runtime 0c268439566f549f.
+Generated; do not edit. Signature 1d5e596a54262cbf, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "e7b0f8459f82d0833900f61200b7b9e6eff5454eafb65e6b3c9e1a69535cd093"
+SIGNATURE = "1d5e596a54262cbf40f1df122528a6357c19eac15e40210ec0decb84ed1108f4"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

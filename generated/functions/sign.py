@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature be655ae172db4bd1, runtime 0c268439566f549f.
+Generated; do not edit. Signature 6414f8e3f99f60dc, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "be655ae172db4bd145b95ba98040a7f578f0ef668cd293bd91e2e46805c7f12e"
+SIGNATURE = "6414f8e3f99f60dc3b1b37bbd2948505d5bacee221f60649f9db4c8e87b4530e"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 118b31ef21666e4b, runtime 0c268439566f549f.
+Generated; do not edit. Signature 8cb9f7a2f6245c6b, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "118b31ef21666e4bebd7dc4f62a33f6fab14519c1bf7c4094cb0985f496daf1f"
+SIGNATURE = "8cb9f7a2f6245c6b8dc2225521b758f2a066fec9bfd7b90cedaa7e37bf02e0e9"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

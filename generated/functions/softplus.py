@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 0a97b925daaf4d83, runtime 0c268439566f549f.
+Generated; do not edit. Signature 15f34aa0daa1d765, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "0a97b925daaf4d8315036ec6fb55dd5f76dff251cf41d34ef5c6ff735ccf1b35"
+SIGNATURE = "15f34aa0daa1d7658cd4fa687d09c5901124865fca4de7699a7519682f3050e9"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 5b672cdf315ad90a, runtime 0c268439566f549f.
+Generated; do not edit. Signature 538c67da94a12a37, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "5b672cdf315ad90a53288633f56a39862fcd4bc0bc3d38b463ccce63a81c2f3a"
+SIGNATURE = "538c67da94a12a372cf9185db8d715c41dffd19f9724e45b1fd1ddb02acbf1d1"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

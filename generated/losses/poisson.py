@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature f337445fc8078fcd, runtime 0c268439566f549f.
+Generated; do not edit. Signature 8e1992125ecfb834, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "f337445fc8078fcdf70860103c562e8c7b9f1a445ef8b710cb56d55e4a9d9b39"
+SIGNATURE = "8e1992125ecfb83444f9a4fcd9de2155483449f751e02e0d00c954d7b82cdc82"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

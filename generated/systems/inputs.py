@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 6ca8dd32a562dd75.
+Generated; do not edit. Signature 17ddbd414b97605f.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "6ca8dd32a562dd75ec2c5521d45232930660b5af976be4d50bc24d08a28d60c4"
+SIGNATURE = "17ddbd414b97605fdd4ec02c5a74ae14967f0b6deec507e071093682557c5559"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature c888d5580d0165c6.
+Generated; do not edit. Signature db4d1aa7c466790a.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "c888d5580d0165c6827106c5ad932b0c5904a575944ffca3e1c35a0e417b62a0"
+SIGNATURE = "db4d1aa7c466790a7b457d71cb858082c66a805a113eba100da9971cb6aa907a"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 21215f685304e665.
+in X). Generated; do not edit. Signature 1c07360deb53e405.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "21215f685304e6656a7a2f2ac536d5bdda1eec82807c1b21cf29ba1dfecddd62"
+SIGNATURE = "1c07360deb53e405d35b3a4ec8efab588b413e417ddae9a55cc4938b2697004b"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

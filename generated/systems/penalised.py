@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 2aa2342c0c0cecf5.
+in X). Generated; do not edit. Signature 492ccfd6d8ee2e29.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "2aa2342c0c0cecf586a2bf73c1c639516beae2fb80212d097c619dcd6e8d41d0"
+SIGNATURE = "492ccfd6d8ee2e2996713ca541d309389b3bb1fb59544022ff650c21ef91f6ea"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

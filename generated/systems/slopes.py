@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature e80b1fdf429b7c2c.
+Generated; do not edit. Signature 2dc4a2d4db4bf593.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "e80b1fdf429b7c2cbf63dca19a5bd00709894fe79106a0b82509fe4f6038261b"
+SIGNATURE = "2dc4a2d4db4bf59317a877d26bfc5dcf1d2578a4669218df26727966c0feeae7"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature c3ccf826928b52d9.
+Generated; do not edit. Signature 47ab9f4ca9c977cf.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "c3ccf826928b52d9dff73cc2ac64a5b65934286f1d8127c1a4c9ef3a2e20ccc2"
+SIGNATURE = "47ab9f4ca9c977cf7fd86cb9ea6c001dc88b8f06c1c2032120f1ed542ab3043f"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 95c19660f40806bf.
+Generated; do not edit. Signature b850776d98662077.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "95c19660f40806bfe3a68e4d0a06fa0a00461806c1c9aff397152b433b328579"
+SIGNATURE = "b850776d98662077afbb0bd6e92006c71dc1f2344254a495096a4ebe37c1d809"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

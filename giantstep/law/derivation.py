@@ -20,7 +20,7 @@ from derive.draws import draws
 from derive.features import Origin, bias_condition, features_given_kappa
 from derive.further_step import further_step
 from derive.gradient_step import GradientStepMap, gradient_step_map
-from derive.label_errors import error_of_mean, misclassification
+from derive.label_errors import error_of_mean, misclassification, training_error
 from derive.label_law import averages_over_output, label_given_kappa, target_given_kappa
 from derive.labels import FLIPS, PROBIT, IndexFunction, index_function
 from derive.language.catalogue import lookup
@@ -266,6 +266,7 @@ def _equations(model: Model) -> Iterator[Derivation]:
     if (penalty := model.fit.penalty) is not None:
         yield penalty_given(penalty.entry)
         yield penalty_law().derivation
+    yield training_error(loss.entry.error_scale)
     if judged:
         yield judged
     if model.network.trains_bias:

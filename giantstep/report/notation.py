@@ -133,6 +133,7 @@ SYMBOLS = (
         r"\varepsilon_{\mathrm{test}}", "test error (generalisation error), against the clean target", ("test_error",)
     ),
     Symbol(r"\varepsilon_{\mathrm{train}}", "training error", ("train_error",)),
+    Symbol(r"\ell_{\mathrm{train}}", "mean loss on the training set", ("train_loss",)),
     Symbol(r"\varrho", "spectral law of the bulk: averages over its resolvent", ("law_tr", "law_vv", "law_rows")),
     Symbol(r"\Sigma_{b}", "covariance of the rows of block $b$ given the batch of the step", ("Sigma", "Sigma_cov")),
     Symbol("d^{-1}", "inverse dimension: zero in the limit", ("inverse_dimension",)),

@@ -99,9 +99,9 @@ STEP = {"samples": 3.0, "learning_rate": 1.0}
 #: Changes of the model, and the number of its parts.
 KINDS = {
     "trained": ({"step.bulk": "trained"}, 12),
-    "two steps": ({"step": [STEP, STEP]}, 11),
-    "density": ({"network.readout": {"density": "gaussian"}}, 11),
-    "inputs": ({"inputs": {"capacity": 0.4, "source": 0.3, "modes": 50}}, 11),
+    "two steps": ({"step": [STEP, STEP]}, 12),
+    "density": ({"network.readout": {"density": "gaussian"}}, 12),
+    "inputs": ({"inputs": {"capacity": 0.4, "source": 0.3, "modes": 50}}, 12),
 }
 
 
