@@ -160,8 +160,7 @@ class BulkSystem(CoupledSystem):
         """See ``CoupledSystem``."""
         if not self.fields(x):
             return np.full(len(x), np.nan)
-        average, given = self.averaging
-        average(*given)
+        self.average()
         self.give()
         if not self.follow():
             return np.full(len(x), np.nan)

@@ -16,9 +16,9 @@ from giantstep.system.alike_means import require_decided
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.evidence import RESIDUAL
 from giantstep.system.far_labels import share_beyond
-from giantstep.system.first_solution import anew, coarse_system, first_solution, like_square_loss, unknowns_of
+from giantstep.system.first_solution import coarse_system, first_solution, like_square_loss, unknowns_of
 from giantstep.system.kappa_lines import lines_serve, may_follow, turns_in_plane
-from giantstep.system.kink_crossings import cut_anew, cuts_serve, passes_unseen
+from giantstep.system.kink_crossings import cuts_serve, passes_unseen
 from giantstep.system.label_refinement import settles, stays
 from giantstep.system.labels_needed import needs_chosen_labels
 from giantstep.system.newton import SHORT, Outcome, newton
@@ -33,6 +33,7 @@ from giantstep.system.resolution import (
     felt,
     fits,
     is_affordable,
+    levels_of_pair,
     may_choose,
     next_times,
     others_apart,
@@ -43,17 +44,16 @@ from giantstep.system.resolution import (
 from giantstep.system.result import Result
 from giantstep.system.saturated_outputs import above_lower_floor, remaining, rests_on_floor, without_floor
 from giantstep.system.settling import settling
+from giantstep.system.solved_pair import NEAR, Before, Pair, coarser_first, finer_first
 from giantstep.system.stalled import unsolved
 from giantstep.system.two_index_refinement import settles_of_two
 
 Array = np.ndarray
-# relative Newton steps, about the root of the error then left: of the coarse start, of a solution to compare with
-_NEAR, _STILL = 1e-6, 1e-8
-TO_THE_LAST, _SHARE = 1e-15, 0.1  # the share of the tolerance is that of a step that the answer does without
+_STILL = 1e-8  # a relative Newton step of a solution to compare with, about the root of the error then left
+_SHARE = 0.1  # of the tolerance: that of a step that the answer does without
 _SOON = 6  # Newton steps from what is near
 _PAIRS = 7  # compared, at most
 _DIGITS = 1e-4  # relative change of a test error that has some
-Pair = tuple[CoupledSystem, CoupledSystem]
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,20 +130,18 @@ def coupled_solution(
             outcome = settling(problem, x, level, _STILL)
             evaluations, x = evaluations + outcome.evaluations, outcome.x
         known = beside is not None and number == 0
-        systems = beside[0] if beside is not None and known else _unless_known(found, partial(pair, problem, times, x))
-        if systems is None:
+        signs = None if start is None else start.signs
+        before = Before(last, replace(outcome, x=x), number == 0, signs, _SHARE * tolerance)
+        if times.chosen:
+            solved = _unless_known(found, partial(finer_first, problem, levels_of_pair(problem, times, x), before))
+        else:
+            systems = beside[0] if beside and known else _unless_known(found, partial(pair, problem, times, x))
+            solved = None if systems is None else coarser_first(systems, before, known)
+        if solved is None:
             break
-        coarser, finer = systems
-        coarser.takes(last)
-        estimate = outcome if known else newton(coarser, x, most=12, settled=_NEAR, blind=True, near=outcome)
-        if number == 0 and not estimate.converged:
-            estimate = anew(problem, coarser, _NEAR)
-        finer.takes(coarser)
-        finer.signs_near = None if start is None else start.signs
-        finer, answer = _of_finer(finer, estimate, _SHARE * tolerance)
+        coarser, finer, estimate, answer = solved
         last = finer
-        evaluations += estimate.evaluations if not known else 0
-        evaluations += answer.evaluations if answer is not estimate else 0
+        evaluations += (0 if known else estimate.evaluations) + (0 if answer is estimate else answer.evaluations)
         if not answer.converged:  # averages too coarse for their derivatives to be those of the residual
             failed += 1
             if found is not None and estimate.converged:  # which is finer than the last answer
@@ -183,18 +181,6 @@ def coupled_solution(
     return found
 
 
-def _of_finer(finer: CoupledSystem, estimate: Outcome, close: float) -> tuple[CoupledSystem, Outcome]:
-    """The solution of the finer of a pair, from that of the coarser; and the system, whose panels may be cut anew."""
-    answer = newton(finer, estimate.x, most=12, near=estimate, enough=close) if estimate.converged else estimate
-    if answer.converged and finer.certificate(answer.x) > RESIDUAL:
-        last = newton(finer, answer.x, settled=TO_THE_LAST)  # outputs that vary within less than a step
-        answer = replace(last, moved=answer.moved + last.moved)
-    if not answer.converged and finer.level.cuts:  # so far away that the output passes its kinks beside the cuts
-        finer = cut_anew(finer, answer.x)
-        answer = newton(finer, answer.x, most=12)
-    return finer, answer
-
-
 def _unless_known(found: Found | None, make: Callable[[], Any]) -> Any:
     """What is made; None where it needs too many nodes and some digits, which a tolerance may ask for, are found."""
     try:
@@ -221,5 +207,5 @@ def _beside(problem: Problem, start: Result | None, tolerance: float) -> tuple[P
     if x is None:
         return None
     most = _SOON if start is not None else 2 * _SOON
-    outcome = newton(first[0], x, most=most, settled=_NEAR, blind=True, shortest=SHORT)
+    outcome = newton(first[0], x, most=most, settled=NEAR, blind=True, shortest=SHORT)
     return (first, outcome, first[0]) if outcome.converged else None

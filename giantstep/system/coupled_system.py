@@ -20,6 +20,7 @@ from giantstep.system.at_level import at_level
 from giantstep.system.directions import in_units, unit_vectors
 from giantstep.system.equations import Tangents
 from giantstep.system.judged_signs import JudgedSigns
+from giantstep.system.label_strips import OuterPanels
 from giantstep.system.level import Level
 from giantstep.system.problem import Problem
 from giantstep.system.resolved import Resolved
@@ -66,6 +67,8 @@ class CoupledSystem(JudgedSigns):
         self.variance, self.terms = np.empty(nodes), np.empty((2, nodes))
         self.raised = False  # whether some V or Delta was, at the last x
         self.x, self.evaluated = np.empty(0), False  # the last unknowns, and whether averages are of them
+        self.known_averages: tuple[Array, Array] | None = None  # unknowns, and what choosing nodes at them has told
+        self.outer: OuterPanels | None = None  # where these are
         self.certified: tuple[Array, float] | None = None  # the last unknowns that were, and their residual
         self.told: Output | None = None  # the law of the output at the last x, once asked for
         self.whole = True  # not a part of the nodes of another
@@ -116,10 +119,25 @@ class CoupledSystem(JudgedSigns):
         if not (self.evaluated and np.array_equal(self.x, x)):
             self.residual(x)
 
-    def residual_of_averages(self) -> Array:
-        """Residuals of the unknowns where the fields are known."""
+    def knows(self, x: Array, averages: Array, outer: OuterPanels | None) -> None:
+        """Averages [average, node] at unknowns, which need not be taken again but where samples have weights, and the
+        panels on which nodes of the label are.
+        """
+        self.outer = outer
+        if self.problem.weights is None:
+            self.known_averages = x.copy(), averages
+
+    def average(self) -> None:
+        """Take the averages over the output and the label where the fields are known."""
+        if self.known_averages is not None and np.array_equal(self.x, self.known_averages[0]):
+            self.averages[...] = self.known_averages[1]
+            return
         average, given = self.averaging
         average(*given)
+
+    def residual_of_averages(self) -> Array:
+        """Residuals of the unknowns where the fields are known."""
+        self.average()
         self.kernel.residual(*self._arguments())
         self.evaluated = True
         return np.asarray(self.work[self.members[RESIDUAL]])

@@ -13,7 +13,6 @@ import numpy as np
 from giantstep.spec.errors import BadInput
 from giantstep.spec.loss_functions import convex_loss_of
 from giantstep.system.constant_output import label_points, mean_loss, test_error_of
-from giantstep.system.coupled_solver import TO_THE_LAST
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import resolved
 from giantstep.system.first_solution import COARSE, PATH, sharpened, starts
@@ -24,6 +23,7 @@ from giantstep.system.problem import Problem, Solution
 from giantstep.system.resolution import FINE, leading, refined
 from giantstep.system.saturated_outputs import remaining
 from giantstep.system.separation import ROUNDING, separable
+from giantstep.system.solved_pair import TO_THE_LAST
 from giantstep.system.system_of_problem import coupled_at
 
 Array = np.ndarray

@@ -42,7 +42,7 @@ from giantstep.system.label_crossings import distances_to
 from giantstep.system.level import Level
 from giantstep.system.problem import Problem
 from giantstep.system.system_of_problem import coupled_at
-from giantstep.system.two_index_refinement import settled_law, settles_of_two
+from giantstep.system.two_index_refinement import settled_labels, settles_of_two
 
 Array = np.ndarray
 _LONGEST = 2.25  # a panel at first
@@ -64,11 +64,17 @@ FOLLOWING = Search(241, (-40.0, -4.0, 0.0, 4.0, 40.0))
 
 
 def system_at(
-    problem: Problem, level: Level, x: Array, tolerance: float = _TOLERANCE, search: Search = _SEARCH
+    problem: Problem,
+    level: Level,
+    x: Array,
+    tolerance: float = _TOLERANCE,
+    search: Search = _SEARCH,
+    like: CoupledSystem | None = None,
 ) -> CoupledSystem:
     """The system of a level, with nodes of the label that settle the averages at the unknowns ``x``.
 
     Labels that are constant on intervals (as those that may flip are) or of more than two indices stay as they are.
+    like: one of two indices whose panels are a beginning.
     """
     laws, share = resolved(problem, level), tolerance / 10.0**level.labels
     plain, two = coupled_at(problem, level, laws), settles_of_two(problem)
@@ -76,10 +82,13 @@ def system_at(
     if not chosen or not plain.fields(x):
         return plain
     if two:
-        return coupled_at(problem, level, laws.with_chosen(*settled_law(plain, _OF_TWO * share)))
+        found = settled_labels(plain, _OF_TWO * share, None if like is None else like.outer)
+        system = coupled_at(problem, level, laws.with_chosen(lambda: found.law, found.moments))
+        system.knows(x, found.averages, found.outer)
+        return system
     panels = _settled(plain, share, search)
     law = _packed(plain, panels, _ROUGH if level.rough else _ORDER)
-    return coupled_at(problem, level, laws.with_chosen(law))
+    return coupled_at(problem, level, laws.with_chosen(lambda: law))
 
 
 def settles(problem: Problem) -> bool:

@@ -1,8 +1,11 @@
-"""Lines across the plane of two directions of t, with the panels along each, and rows of what is known at nodes."""
+"""Lines across the plane of two directions of t, where they lie, with the panels along each, and rows of what is known
+at nodes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -44,6 +47,20 @@ class RuledPanels(NamedTuple):
     def chosen(self, keep: Index) -> RuledPanels:
         """Some of them."""
         return RuledPanels(*(each[keep] for each in self))
+
+
+class OuterPanels(NamedTuple):
+    """Panels of the first t at nodes of kappa [N], with the indices [N, m] where t is zero there."""
+
+    kappa: Array
+    fixed: Array
+    panels: Panels
+
+    def joined(self, other: OuterPanels) -> OuterPanels:
+        """Together with those of other nodes."""
+        theirs = replace(other.panels, owner=len(self.kappa) + other.panels.owner)
+        kappa, fixed = (np.concatenate(each) for each in zip(self[:2], other[:2], strict=True))
+        return OuterPanels(kappa, fixed, self.panels.joined(theirs))
 
 
 class Strips(NamedTuple):

@@ -106,8 +106,7 @@ class LinearFeatures(CoupledSystem):
 
     def residual_of_averages(self) -> Array:
         """Residuals of the unknowns where the fields are known."""
-        average, given = self.averaging
-        average(*given)
+        self.average()
         for name in self.kernel.AVERAGES:
             self.digits[name][...] = many((self.places * self.view(name)).sum(axis=1))
         _plain(self.kernel, "residual")(*self._few_arguments())

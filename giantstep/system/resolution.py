@@ -103,8 +103,8 @@ def _samples(level: Level, times: float) -> int:
 
 
 def pair(problem: Problem, times: Times, x: Array) -> tuple[CoupledSystem, CoupledSystem]:
-    """The systems that are compared, with their labels; x: the best unknowns so far. Raises NotConverged where labels
-    have too many nodes.
+    """The systems that are compared, with their labels; x: the best unknowns so far. Where nodes of a label of two
+    indices are chosen see ``finer_first``. Raises NotConverged where labels have too many nodes.
     """
     systems = _pair(problem, times, x)
     for system in systems:
@@ -121,6 +121,12 @@ def _pair(problem: Problem, times: Times, x: Array) -> tuple[CoupledSystem, Coup
         wanted = [replace(level, samples=_samples(level, times.samples)) for level in FINE]
         coarser, finer = on_lines(problem, wanted, x, _ON_LINES / 10.0**times.lines)
         return coarser, finer
+    coarser, finer = (coupled_at(problem, level) for level in levels_of_pair(problem, times, x))
+    return coarser, finer
+
+
+def levels_of_pair(problem: Problem, times: Times, x: Array) -> tuple[Level, ...]:
+    """The levels that are compared, of labels that do not vary beside one direction of kappa, or of several indices."""
     cuts = cuts_at(problem, x) if times.kappa else ()
     kappa = times.kappa - times.local - bool(cuts)  # cuts come first
     cuts = tuple(sorted({*cuts, *times.ends}))
@@ -130,9 +136,7 @@ def _pair(problem: Problem, times: Times, x: Array) -> tuple[CoupledSystem, Coup
     if times.labels or cuts or kappa or times.chosen:
         order = _BESIDE_CHOSEN * times.chosen
         levels = tuple(replace(level, order=level.order + order, labels=times.labels, cuts=cuts) for level in levels)
-    make = partial(system_at, x=x) if times.chosen else coupled_at
-    coarser, finer = (make(problem, level) for level in levels)
-    return coarser, finer
+    return levels
 
 
 def chooses(problem: Problem, times: Times) -> bool:

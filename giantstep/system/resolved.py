@@ -74,11 +74,11 @@ class Resolved:
         """The law of the clean label. Raises NotConverged where there are too many nodes."""
         return self.labels if self.make_clean is None else self.make_clean()
 
-    def with_chosen(self, labels: LabelLaw, moments: LabelMoments | None = None) -> Resolved:
+    def with_chosen(self, labels: Callable[[], LabelLaw], moments: LabelMoments | None = None) -> Resolved:
         """With nodes of the label that are chosen at a solution, and the moments of a clean one of several
         indices that they tell.
         """
-        chosen = replace(self, make_labels=lambda: labels, make_clean=lambda: self.clean, kept=False, chosen=True)
+        chosen = replace(self, make_labels=labels, make_clean=lambda: self.clean, kept=False, chosen=True)
         if moments is None:
             return chosen
         return replace(chosen, table=with_target(self.table, moments, moments.linear.shape[1]), columns={})

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.polynomial.chebyshev import chebvander
 from numpy.typing import NDArray
 
 from derive.language.links import link_of
-from generated.runtime.label_rows import add_moments, count_rows, fill_from, fill_rows, find_orders
-from generated.runtime.label_search import fill_distances, find_shares
+from generated.runtime.label_rows import add_moments, count_rows, fill_from, fill_rows
 from generated.runtime.nodes import Fields
 from giantstep.law.directions import noisy_indices
 from giantstep.law.kinds_of_labels import Points
@@ -32,14 +31,15 @@ from giantstep.law.moments_given_kappa import LabelMoments
 from giantstep.law.multi_index_labels import axes_of, is_constant_between_jumps
 from giantstep.quadrature.crossings import Index, Panels, Search, crossings_of, panels_between
 from giantstep.quadrature.gauss import lobatto, lobatto_coefficients, middle_and_end, tail
-from giantstep.quadrature.panel_orders import HIGHEST, digits_of, gauss_rules, longest_panels
+from giantstep.quadrature.panel_orders import digits_of, gauss_rules, longest_panels
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import jet, prepare
+from giantstep.system.along_lines import AlongLines
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.kernels import bend_of
 from giantstep.system.label_crossings import images_of
 from giantstep.system.label_kernels import kernel_of
-from giantstep.system.label_strips import LinesOfT, Rows, RuledPanels, Strips
+from giantstep.system.label_strips import LinesOfT, OuterPanels, Rows, RuledPanels, Strips
 from giantstep.system.problem import Problem
 
 Array = np.ndarray
@@ -47,16 +47,13 @@ _SEARCH = Search(97, (-10.0, -4.0, 0.0, 4.0, 10.0), 0.1)
 _LONGEST = 3.0  # a panel: the weight of a standard normal variable is a polynomial of the order on it
 _OUTER = 14, 13  # nodes of a panel of the first t; of the estimate of their error
 _WHOLE = 6.0  # a panel of the second t
-_SHARE = 1e-3  # of the tolerance, that a panel of the second t may be off by: coefficients of lines add up tens of them
-_FAR = 9.0  # spreads of the output from a kink that it does not feel
-_DEGREE = 8
-_PLACES = 0.5 - 0.5 * np.cos(np.pi * np.arange(_DEGREE + 1) / _DEGREE)  # of a panel, where it is told
-_LAST = np.linalg.inv(chebvander(2.0 * _PLACES - 1.0, _DEGREE))[-2:].copy()  # from values there to coefficients
 _HALVINGS, _ROUNDED = 36, 1e-15
+_LEADS = 3  # one node of kappa in so many is the first whose panels are halved: the others begin with its panels
+_SAME = 0.25  # of panels beside it: an end that is as close to one that is there already
 _NOTHING = 1e-22  # weight of a node together with its kappa that is left out: averages grow as powers of the label
 _LEAST = 1e-13  # tolerance: sums of thousands of terms are rounded to less, but not to much less
 _MOST = 1 << 27  # nodes of all kappa, each counted as the one that has most: rows are that long, at 32 bytes a node
-_TOGETHER = 1024  # lines that are handled together: their nodes stay in the cache
+_TOGETHER = 4096  # lines that are handled together: as many as Python is slower for than the cache is faster
 _AVERAGES = ("avg_M", "avg_g", "avg_h", "avg_gg", "avg_t_1g", "avg_t_2g")  # that residuals and errors are made of
 #: averages, with E y^2, E y, E y t_1 and E y t_2 of the label after them, that may cancel; the squares that bound them
 _MAY_CANCEL, _SQUARES = [1, 4, 5, 7, 8, 9], [3, 3, 3, 6, 6, 6]
@@ -80,18 +77,37 @@ def settles_of_two(problem: Problem) -> bool:
     return not is_constant_between_jumps(target.link) and moves(lower, slice(None))
 
 
-def settled_law(system: CoupledSystem, tolerance: float) -> tuple[LabelLaw, LabelMoments | None]:
-    """The law of the label with nodes that settle the averages at the fields of a system, and the moments of the clean
-    label, where nodes are what it has. Raises NotConverged where they are too many.
+@dataclass(frozen=True, eq=False)
+class ChosenLabels:
+    """Nodes of the label that settle averages, on lines of a plane, with what choosing them has told: the averages
+    [average, node of kappa], and moments of the clean label, where nodes are what it has. outer: where lines are.
     """
-    return _Plane(system, max(tolerance, _LEAST)).settled()
+
+    plane: _Plane
+    strips: Strips
+    averages: Array
+    moments: LabelMoments | None
+    outer: OuterPanels | None
+
+    @cached_property
+    def law(self) -> LabelLaw:
+        """Labels at the nodes."""
+        return self.plane.law_on(self.strips)
+
+
+def settled_labels(system: CoupledSystem, tolerance: float, lead: OuterPanels | None = None) -> ChosenLabels:
+    """Labels with nodes that settle the averages at the fields of a system; lead: panels of one like it, to begin with.
+    Raises NotConverged where they are too many.
+    """
+    return _Plane(system, max(tolerance, _LEAST)).settled(lead)
 
 
 class _Told(NamedTuple):
-    """Averages [average, panel] within panels, estimates of their errors, the probability [panel] of a panel, nodes
-    there, and lines, each part with the panels that these are of.
+    """All averages and moments [average, panel] within panels, those that are looked at, estimates of the errors of
+    these, the probability [panel] of a panel, nodes there, and lines, each part with the panels that these are of.
     """
 
+    every: Array
     total: Array
     error: Array
     share: Array
@@ -122,26 +138,45 @@ class _Plane:
         self.outer = _OUTER[system.level.rough]
         self.reach = reach_of(target.link, system.problem.overlaps, target.probit, ENDED)
         self.nothing = _NOTHING * share_far_out(self.reach, label_reach(target, system.problem.overlaps))
+        self.size = math.sqrt(system.signal())
         #: what an average at a node of kappa counts for, beside its share of all
         self.felt = np.minimum(1.0, system.table[:, 1] / np.mean(system.table[:, 1]))
 
-    def settled(self) -> tuple[LabelLaw, LabelMoments | None]:
+    def settled(self, lead: OuterPanels | None) -> ChosenLabels:
         """Labels at the nodes of panels on which their averages are settled, with their moments."""
-        strips = self._settled()
+        strips, told, outer = self._settled(lead)
         strips = strips.chosen(np.argsort(strips.lines.kappa, kind="stable"))
-        law = self._law(strips, strips.lines.kappa, len(self.fixed))
-        if isinstance(law, Lines):
-            return law, None
-        square, mean, *linear = _moments_of(law)
-        return self._noisy(law), LabelMoments(mean, np.stack(linear, axis=1), square)
+        averages, (square, mean, *linear) = told[:-4], told[-4:]
+        moments = None if self.straight else LabelMoments(mean, np.stack(linear, axis=1), square)
+        return ChosenLabels(self, strips, averages, moments, outer)
 
-    def _settled(self) -> Strips:
-        """The lines of panels on which averages are settled but for their rounding."""
+    def law_on(self, strips: Strips) -> LabelLaw:
+        """Labels on lines in the order of their nodes of kappa."""
+        law = self._law(strips, strips.lines.kappa, len(self.fixed))
+        return law if isinstance(law, Lines) else self._noisy(law)
+
+    def _settled(self, lead: OuterPanels | None) -> tuple[Strips, Array, OuterPanels | None]:
+        """The lines of panels on which averages are settled but for their rounding, all averages there, and panels."""
+        every = np.arange(len(self.fixed))
         if not self.moved:
-            every = np.arange(len(self.fixed))
-            return self._strips(every, np.zeros(len(every)), np.ones(len(every)))
-        active, kept = self._first(), np.zeros(len(self.fixed), dtype=int)
+            line = self._strips(every, np.zeros(len(every)), np.ones(len(every)))
+            return line, self._averages(line)[0], None
+        leads = every if lead is not None else _leads(len(every))
+        strips, told, outer = self._halved(leads, self._first(leads) if lead is None else self._like(lead, leads))
+        if len(led := np.setdiff1d(every, leads)):
+            others, of_others, beside = self._halved(led, self._like(outer, led))
+            strips, told, outer = [*strips, *others], told + of_others, outer.joined(beside)
+        return Strips.joined(strips), told, outer
+
+    def _halved(self, some: Index, first: Panels) -> tuple[list[Strips], Array, OuterPanels]:
+        """The lines of panels of some nodes of kappa, halved until averages on them are settled but for their rounding,
+        all averages there, and these panels.
+        """
+        active = replace(first, owner=some[first.owner])
+        kept = np.zeros(len(self.fixed), dtype=int)
         done: list[Strips] = []
+        whole: list[Panels] = []
+        found = np.zeros((len(self.system.averages) + 4, len(kept)))
         scale: Array | None = None
         for number in range(_HALVINGS):
             told = self._integrals(active)
@@ -155,18 +190,46 @@ class _Plane:
                 raise self._too_many()
             last = number + 1 == _HALVINGS or not np.all(np.isfinite(scale))  # where there are no averages at all
             done += [strips if last else strips.chosen(good[panel]) for strips, panel in told.strips]
-            if last or good.all():
+            settled = np.ones_like(good) if last else good
+            whole.append(active.chosen(settled))
+            np.add.at(found.T, active.owner[settled], told.every[:, settled].T)
+            if settled.all():
                 break
             lower, upper = active.chosen(~good).halves()
             active = lower.joined(upper).in_order()  # a node of kappa at a time: what its lines share is made once
-        return Strips.joined(done)
+        panels = whole[0].joined(*whole[1:])
+        outer = self.system.points()[some], self.fixed[some], replace(panels, owner=np.searchsorted(some, panels.owner))
+        return done, found, OuterPanels(*outer)
+
+    def _like(self, lead: OuterPanels, led: Index) -> Panels:
+        """Panels like those of the nearest node of kappa that leads: its ends, where the indices are the same, between
+        kinks of the own.
+        """
+        along = np.linalg.pinv(self.axes.lower)[0]
+        nearest = np.argmin(np.abs(lead.kappa[:, None] - self.system.points()[led]), axis=0)
+        own, found = np.concatenate(self._cuts(led)), []
+        for place, node in enumerate(nearest.tolist()):
+            inner = np.sort(lead.panels.low[lead.panels.owner == node])[1:]  # the first is where t ends
+            ends = inner + (lead.fixed[node] - self.fixed[led[place]]) @ along
+            ends = ends[np.abs(ends) < self.reach]
+            gaps = np.diff(ends, prepend=-self.reach, append=self.reach)
+            near = np.abs(ends[:, None] - own[:, place]) < _SAME * np.minimum(gaps[1:], gaps[:-1])[:, None]
+            found.append(ends[~np.any(near, axis=1)])
+        rows = np.full((max(map(len, found)), len(led)), np.nan)
+        for place, ends in enumerate(found):
+            rows[: len(ends), place] = ends
+        return panels_between([own, rows], 2.0 * self.reach, self.reach)
+
+    def _cuts(self, kappa: Index) -> list[Array]:
+        """Kinks of the link, and places where those of the second direction meet, at nodes of kappa."""
+        return [self.kinked.roots(0, self.fixed[kappa]), self.kinked.meetings(0, self.fixed[kappa])[0]]
 
     def _rounded(self, owner: Index, told: _Told) -> Array:
         """What rounding of the place of output and label moves averages [average, panel] by: each by its slope in that,
         which is g of the envelope, h of g, and h over what it turns on of h; and what sums are rounded to.
         """
         system, least = self.system, np.maximum(told.share, 1e-290)
-        place = _ROUNDED * (1.0 + np.abs(system.view("mean")) + math.sqrt(system.signal()))[owner]
+        place = _ROUNDED * (1.0 + np.abs(system.view("mean")) + self.size)[owner]
         h, square, of_label = np.abs(told.total[[2, 3, 6]])
         steep = np.sqrt(square / least)
         g = place * h + _ROUNDED * steep * told.share
@@ -186,10 +249,9 @@ class _Plane:
             "rate of the step): outputs then vary more",
         )
 
-    def _first(self) -> Panels:
+    def _first(self, kappa: Index) -> Panels:
         """Panels between kinks of the link, and places where those of the second direction meet."""
-        cuts = [self.kinked.roots(0, self.fixed), self.kinked.meetings(0, self.fixed)[0]]
-        return panels_between(cuts, self._longest(), self.reach)
+        return panels_between(self._cuts(kappa), self._longest()[kappa], self.reach)
 
     def _longest(self) -> Array:
         """Lengths of panels at first, at every node of kappa: longer where few digits are asked for."""
@@ -202,7 +264,7 @@ class _Plane:
         """Averages within panels."""
         t, weight = panels.nodes(self.outer, ends=True)
         each = np.repeat(panels.owner, self.outer), t.ravel(), weight.ravel()
-        values, nodes = np.zeros((len(_AVERAGES) + 4, t.size)), np.zeros(t.size, dtype=int)
+        values, nodes = np.zeros((len(self.system.averages) + 4, t.size)), np.zeros(t.size, dtype=int)
         found: list[tuple[Strips, Index]] = []
         for start in range(0, t.size, _TOGETHER):
             part = [whole[start : start + _TOGETHER] for whole in each]
@@ -213,12 +275,14 @@ class _Plane:
             values[:, start + count], nodes[start + count] = self._averages(strips)
             found.append((strips, (start + count) // self.outer))
         values = values.reshape(-1, *t.shape)
-        error = _error_of(values / lobatto(self.outer)[1])
-        return _Told(values.sum(axis=2), error, weight.sum(axis=1), nodes.reshape(t.shape).sum(axis=1), found)
+        names = self.system.kernel.AVERAGES
+        rows = [*(names.index(name) for name in _AVERAGES), *range(len(names), len(values))]
+        every, error = values.sum(axis=2), _error_of(values[rows] / lobatto(self.outer)[1])
+        return _Told(every, every[rows], error, weight.sum(axis=1), nodes.reshape(t.shape).sum(axis=1), found)
 
     def _averages(self, strips: Strips) -> tuple[Array, Index]:
-        """Averages [average, line] over the output and what is left of the label, and moments of this, with the weights
-        of the lines, and their nodes.
+        """All averages [average, line] over the output and what is left of the label, then moments of this, with the
+        weights of the lines, and their nodes.
         """
         system, at = self.system, strips.lines.kappa
         V, mean, Delta = (np.ascontiguousarray(system.view(name)[at]) for name in ("V", "mean", "Delta"))
@@ -228,9 +292,8 @@ class _Plane:
         kernel, labels = kernel_of(system.loss, law, system.kappa[at])
         told = np.zeros((len(system.averages), len(at)))
         kernel(system.rule, labels, fields, system.scratch, told)
-        rows = [system.kernel.AVERAGES.index(name) for name in _AVERAGES]
         moments = np.zeros((4, len(at))) if isinstance(clean, Lines) else _moments_of(clean)
-        return np.concatenate([told[rows], moments]), np.count_nonzero(law.weight, axis=1)
+        return np.concatenate([told, moments]), np.count_nonzero(law.weight, axis=1)
 
     def _counts(self, kappa: Index, weight: Array) -> NDArray[np.bool_]:
         """Which weights are not next to nothing."""
@@ -241,7 +304,7 @@ class _Plane:
         lines = LinesOfT(kappa, first, weight, self.fixed[kappa] + first[:, None] * self.axes.lower[:, 0])
         if self.straight:
             return Strips(lines, None)
-        return Strips(lines, self._followed(lines, self._about_crossings(lines)))
+        return Strips(lines, self._panels(lines))
 
     def _law(self, strips: Strips, row: Index, rows: int) -> Lines | Points:
         """Clean labels along lines in rows."""
@@ -280,57 +343,31 @@ class _Plane:
         assert isinstance(noisy, Points)  # as labels at nodes stay
         return noisy
 
-    def _about_crossings(self, lines: LinesOfT) -> Panels:
-        """Panels of the second direction between kinks of the link, and about crossings."""
-        found = crossings_of(partial(self._distances, lines), self.turning[lines.kappa], _SEARCH.as_far_as(self.reach))
-        return panels_between([self.kinked.roots(1, lines.fixed), found.T], _WHOLE, self.reach)
-
-    def _followed(self, lines: LinesOfT, panels: Panels) -> RuledPanels:
-        """The same panels in parts on which nodes resolve averages: see ``find_orders``."""
-        active, done, limits = panels, [], (_FAR, self.system.loss.SMOOTH, _DEGREE)
-        for _ in range(_HALVINGS):
-            length = active.high - active.low
-            distances = self._distances(lines, active.low[:, None] + length[:, None] * _PLACES, active.owner)
-            digits = self._digits(lines, active, distances)
-            orders = np.empty(len(length), dtype=np.intp)
-            given = length, self.turning[lines.kappa][active.owner], digits
-            find_orders(distances, given, limits, (_PLACES, _LAST), longest_panels(), orders)
-            found = orders > 0
-            done.append((active.chosen(found), orders[found]))
-            active = active.chosen(~found)
-            if not len(active.owner):
-                break
-            lower, upper = active.halves()
-            active = lower.joined(upper)
-        return RuledPanels.of([*done, (active, np.full(len(active.owner), HIGHEST))])
-
-    def _digits(self, lines: LinesOfT, panels: Panels, distances: Array) -> Index:
-        """How many digits of averages on panels matter."""
-        weight, width = (self.felt[lines.kappa] * lines.weight)[panels.owner], self.turning[lines.kappa][panels.owner]
-        shares = np.empty(len(width))
-        given = np.ascontiguousarray(panels.low), np.ascontiguousarray(panels.high), weight, width
-        find_shares(distances, given, math.sqrt(self.system.signal()), shares)
-        return digits_of(shares / (_SHARE * self.tolerance))
-
-    def _distances(self, lines: LinesOfT, t: Array, line: Index) -> Array:
-        """How far u of the output's centre is from the image of each kink, at places of the second t of lines."""
+    def _along(self, lines: LinesOfT) -> AlongLines:
+        """What is known of outputs and labels along lines."""
         system, kappa = self.system, lines.kappa
         slope = system.slopes[:, kappa].T @ self.carried
         first = system.view("mean")[kappa] + slope[:, 0] * lines.first
-        outputs = line, first, np.ascontiguousarray(slope[:, 1]), system.view("V")[kappa], self.spread[kappa]
-        found = np.empty((len(self.images[0]), *t.shape))
-        fill_distances(self._labels(lines.fixed[line], t), t, outputs, self.images, self.margin, found)
-        return found
+        outputs = first, np.ascontiguousarray(slope[:, 1]), system.view("V")[kappa], self.spread[kappa]
+        known = self.turning[kappa], self.felt[kappa] * lines.weight, self._label_at, self.axes.lower[:, 1]
+        return AlongLines(lines, outputs, *known, self.images, self.margin, system.loss.SMOOTH, self.size)
 
-    def _labels(self, fixed: Array, t: Array) -> Array:
-        """The label [I, n] at places t of the second direction [I, n]."""
-        step = self.axes.lower[:, 1]
-        return self._label_at([fixed[:, i, None] + step[i] * t for i in range(len(step))])
+    def _panels(self, lines: LinesOfT) -> RuledPanels:
+        """Panels of the second direction between kinks of the link and about crossings, which resolve averages."""
+        along, search = self._along(lines), _SEARCH.as_far_as(self.reach)
+        cuts = self.kinked.roots(1, lines.fixed), crossings_of(along.distances, along.width, search).T
+        return along.followed(panels_between([*cuts], _WHOLE, self.reach), self.tolerance)
 
     def _label_at(self, z: Sequence[Array] | Array) -> Array:
         """The label where the indices are z, in the order of the axes."""
         names = self.axes.names
         return np.asarray(jet(self.prepared, names[0], dict(zip(names, z, strict=True)), 0)[0])
+
+
+def _leads(count: int) -> Index:
+    """Which of so many nodes of kappa lead the others: mirror images of each other, whose errors may then cancel."""
+    low = np.arange(_LEADS // 2, (count + 1) // 2, _LEADS) if count > _LEADS else np.arange(count)
+    return np.unique(np.concatenate([low, count - 1 - low]))
 
 
 def _scale(system: CoupledSystem, panels: Panels, total: Array) -> Array:
@@ -340,7 +377,8 @@ def _scale(system: CoupledSystem, panels: Panels, total: Array) -> Array:
     weight, count = system.table[:, 1][None], len(system.table)
     local = np.stack([np.bincount(panels.owner, np.abs(row), count) for row in total])
     local[_MAY_CANCEL] = np.sqrt(local[_SQUARES])
-    share = (weight * local).sum(axis=1, keepdims=True) / np.maximum(weight * count, 1e-290)
+    some = len(np.unique(panels.owner))
+    share = (weight * local).sum(axis=1, keepdims=True) / np.maximum(weight * some, 1e-290)
     return np.asarray(np.maximum(local, share))
 
 

@@ -25,13 +25,14 @@ BENT = {
 def times_of(monkeypatch: pytest.MonkeyPatch) -> list[Times]:
     """Those of all pairs that are solved from here on."""
     made: list[Times] = []
-    pair: Callable[..., object] = coupled_solver.pair
+    for name in ("pair", "levels_of_pair"):
+        make: Callable[..., object] = getattr(coupled_solver, name)
 
-    def noted(problem: object, times: Times, x: object) -> object:
-        made.append(times)
-        return pair(problem, times, x)
+        def noted(problem: object, times: Times, x: object, make: Callable[..., object] = make) -> object:
+            made.append(times)
+            return make(problem, times, x)
 
-    monkeypatch.setattr(coupled_solver, "pair", noted)
+        monkeypatch.setattr(coupled_solver, name, noted)
     return made
 
 

@@ -14,10 +14,11 @@ import giantstep as gs
 from giantstep.spec.errors import NotConverged
 from giantstep.system.coupled_solver import coupled_solution
 from giantstep.system.coupled_system import Array, CoupledSystem
+from giantstep.system.label_refinement import system_at
 from giantstep.system.newton import Outcome, newton
 from giantstep.system.problem import problem_of
 from giantstep.system.reduced_order import order_of
-from giantstep.system.resolution import Times, felt, next_times, pair, unknowns_apart
+from giantstep.system.resolution import Times, felt, levels_of_pair, next_times, pair, unknowns_apart
 from giantstep.system.solve import solve
 from giantstep.verify.certificate import certificate
 
@@ -95,7 +96,7 @@ def test_nodes_of_kappa_of_two_indices_come_closer_by_what_digits_tell() -> None
     problem, order = problem_of(given), order_of(problem_of(given), solve(given))
     first = pair(problem, Times(), np.empty(0))[1]
     x = first.unknowns(order)
-    finer = pair(problem, Times(chosen=True), x)[1]
+    finer = system_at(problem, levels_of_pair(problem, Times(chosen=True), x)[1], x)
     answer = newton(finer, x, most=12)
     fine = finer.answer()
     times = next_times(Times(chosen=True), finer, answer, ((1.0 + 2e-10) * fine, fine), 1e-10)
@@ -105,7 +106,7 @@ def test_nodes_of_kappa_of_two_indices_come_closer_by_what_digits_tell() -> None
     assert next_times(Times(chosen=True), finer, unmoved, ((1.0 + 2e-10) * fine, fine), 1e-10) == replace(
         Times(chosen=True), labels=1
     )
-    closer = pair(problem, times, answer.x)[1]
+    closer = system_at(problem, levels_of_pair(problem, times, answer.x)[1], answer.x)
     assert len(closer.kappa) == pytest.approx(growth * len(finer.kappa), abs=2)
     little = replace(times, closer=pytest.approx(2.0 * math.log2(growth), rel=1e-5))
     assert next_times(times, closer, answer, ((1.0 + 2e-10) * fine, fine), 1e-10) == little

@@ -102,7 +102,7 @@ def test_averages_by_nodes_are_those_of_the_square_loss(noise: bool) -> None:
     labels = replace(fit.system.problem.model.target, noise=0.1)
     assert labels.noise == fit.system.noise
     law = label_law(labels, fit.system.problem.overlaps, fit.system.kappa)
-    fit.system.at = replace(fit.system.at, laws=fit.system.at.laws.with_chosen(law))
+    fit.system.at = replace(fit.system.at, laws=fit.system.at.laws.with_chosen(lambda: law))
     found, slope = slopes_of(fit.labels, pair.covariance, noise, 60)
     assert found == pytest.approx(wanted, rel=1e-6)
     assert slope == pytest.approx(fit.known["avg_h"] ** 2, rel=1e-9)
