@@ -18,7 +18,7 @@ from giantstep.spec.validate import SMALLEST
 
 Array = np.ndarray
 #: Numbers of nodes that are tried one after the other, and what a mean feature has to have to count at each.
-RUNGS = (10, 14, 18, 22, 28, 36, 46, 60, 80, 106, 140, 186)
+RUNGS = (10, 14, 18, 22, 28, 36, 46, 60, 80, 106, 140, 186, 246)
 _COARSEST, _FINEST, _FULL = 1e-8, 1e-13, 7  # that at first, and from which rung on
 
 

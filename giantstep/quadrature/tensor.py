@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from giantstep.quadrature.gauss import hermite
+from giantstep.quadrature.interpolation import interpolated
 from giantstep.quadrature.mesh import Term, initial_mesh, nodes, reach_of, steep_places
 from giantstep.quadrature.remembered import Remembered
 from giantstep.quadrature.trapezoid import trapezoid, trapezoid_step
@@ -104,10 +105,19 @@ def _rows(blocks: tuple[Term, ...], loadings: Rows, kappa: Array, weight: Array,
     for kind in zip(blocks, loadings, strict=True):
         if kind not in known:
             term, row = kind
-            known[kind] = coefficients(term.function, kappa @ np.array(row) + term.offset, term.variance)
+            known[kind] = _averages(term, kappa @ np.array(row) + term.offset)
     of_blocks = np.stack([known[kind] for kind in zip(blocks, loadings, strict=True)], axis=1)
     columns = [kappa[:, :1].T, weight[None], target, kappa[:, 1:].T, of_blocks.reshape(-1, len(kappa))]
     return np.ascontiguousarray(np.concatenate(columns).T)
+
+
+def _averages(term: Term, shift: Array) -> Array:
+    """mu0, mu1, mu2sq at shifts [N], between Chebyshev points where they are integrals that are not closed."""
+    function = function_kernel(term.function).FUNCTION
+    closed = function.segments or function.closed is not None and function.closed.residual
+    if closed:
+        return coefficients(term.function, shift, term.variance)
+    return interpolated(term.function, term.variance, shift)
 
 
 def coordinates(rows: Array, indices: int, rank: int) -> Array:

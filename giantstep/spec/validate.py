@@ -18,7 +18,7 @@ from giantstep.spec.symbolic import as_text
 
 LARGEST = 1e12
 SMALLEST = 1e-12
-MAX_BLOCKS = 192
+MAX_BLOCKS = 256
 
 REACH = 30.0
 # E f(z)^2 is finite if f grows slower than exp(z^2/4); at |z| = 30 that is exp(225).

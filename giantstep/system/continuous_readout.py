@@ -14,6 +14,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from giantstep.law.readout_law import RUNGS, at_nodes
+from giantstep.simulate.available_memory import available_bytes
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Model
 from giantstep.system.moved_nodes import at_other_nodes
@@ -21,6 +22,8 @@ from giantstep.system.result import Result
 from giantstep.system.tolerated import tolerated
 
 _AFFORDABLE = 10  # rungs of losses that average over the output, where the readout uses the span of all mean features
+_OF_A_PAIR = 40  # bytes at a node of kappa for two values, of which the certificate has products
+_LITTLE = 1e9  # bytes that are taken without asking whether they are there
 _SMALLEST = 0.1  # ratio of two changes that is trusted: a change may be small by chance
 
 
@@ -36,6 +39,8 @@ def solve_continuous(
     changes: list[float] = []
     for rung in range(len(RUNGS)):
         if rung == _AFFORDABLE and model.fit.loss.key != "square" and previous and previous.dimension is None:
+            break
+        if previous is not None and not _fits(RUNGS[rung], previous.nodes):
             break
         vocabulary = at_nodes(model, rung)
         before = previous or start
@@ -54,6 +59,13 @@ def solve_continuous(
         previous, reached = found, rung
     assert previous is not None
     raise _unsettled(changes, reached, tolerance, _fewer_turns(model, previous.dimension))
+
+
+def _fits(count: int, nodes: int) -> bool:
+    """Whether there is memory for so many values at so many nodes of kappa."""
+    needed = _OF_A_PAIR * count * count * nodes
+    available = available_bytes() if needed > _LITTLE else None
+    return available is None or needed < available
 
 
 def _unsettled(changes: Sequence[float], rung: int, tolerance: float, cause: NotConverged | str) -> NotConverged:

@@ -23,6 +23,7 @@ from giantstep.quadrature.tensor import Shape, coordinates, tensor_table
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.matrix import Rows
 from giantstep.system.problem import Features, Problem
+from giantstep.system.vanishing_means import means_vanish
 
 if TYPE_CHECKING:
     from giantstep.system.continuous_span import Spanning
@@ -88,8 +89,7 @@ class Span:
         """e_i, [N, K], from mu0_b, [N, K], at points [N, q]."""
         if self.exact is not None:
             return self.exact.at(kappa[:, 0])
-        if self.spanning is not None:
-            mu0 = self.spanning.at(kappa[:, 0])
+        mu0 = mu0 if self.spanning is None else self.spanning.at(kappa[:, 0])
         return ordered_sums(combined(mu0, kappa, self.clusters)[0], self.basis if self.within is None else self.within)
 
     def through(self, clusters: tuple[Cluster, ...]) -> Span:
@@ -186,6 +186,8 @@ def _span_at_infinity(features: Features) -> Span | None:
         return _continuous(features, resolution)
     span = _span(*terms)
     if _rounded(span) and not (span.rank == 1 and features.are_constant):
+        if means_vanish(features):  # none need be told apart
+            return orthonormal(np.zeros((1, blocks)), np.ones(blocks))
         span = _told_apart(features, span)
         if span.exact is None:
             _require_large_means(terms, span)
@@ -277,7 +279,7 @@ def _require_dimension(problem: Problem) -> None:
 
 
 def span_of_columns(problem: Problem, kind: Kind, kappa: Array, weight: Array, columns: Array, sizes: Array) -> Span:
-    """The same of any features of a problem: columns [N, C] at points [N, q] with weights [N], norms ``sizes`` [C]."""
+    """The same of any features of a problem: columns [N, C] at points [N, q] with weights [N], of norms [C]."""
     resolution = problem.model.network.readout.resolution
     if resolution is not None:
         return orthonormal(np.sqrt(weight)[:, None] * columns, sizes, resolution)
@@ -318,8 +320,7 @@ def _graded(
 
 def _require_large_means(terms: tuple[tuple[Term, ...], Rows | None, Term | None], span: Span) -> None:
     """Raise NotConverged where a mean feature is so small beside its features that rounding shows in its shape."""
-    blocks, loadings, _ = terms
-    moves = [term.scale != 0.0 for term in blocks] if loadings is None else [any(row) for row in loadings]
+    moves = [term.scale != 0.0 for term in terms[0]] if terms[1] is None else [any(row) for row in terms[1]]
     _, weight, mu0, sizes = _features(*terms)
     shares = np.sqrt(weight @ mu0**2) / np.where(sizes > 0.0, sizes, 1.0)
     shares[[place for cluster in span.clusters for place in cluster.columns]] = 0.0
@@ -360,9 +361,8 @@ def _features(
 def orthonormal(columns: Array, sizes: Array, resolution: float = ROUNDING) -> Span:
     """The span of columns [N, K], whose rounding errors are of the given sizes [K] times the machine's precision.
 
-    resolution: what a column has to have beside the others, relative to its size, to count.
-
-    Gram-Schmidt, twice; sums are taken in a fixed order, by no linear algebra library.
+    resolution: what a column has to have beside the others, relative to its size, to count. Gram-Schmidt, twice.
+    Sums are in a fixed order, by no linear algebra library.
     """
     count = columns.shape[1]
     sizes = np.where(sizes > 0.0, sizes, 1.0)

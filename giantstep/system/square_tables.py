@@ -54,14 +54,15 @@ def rows_of(features: Features, fineness: Fineness) -> Array:
     single, target = features.loadings is None, features.model.target
     if single and features.link is not None and not target.drawn:
         order, halvings = ORDERS[not fineness.coarse[0]], fineness.axes[0]
-        return wide_columns(features.blocks, features.link, order, halvings, features.mirrored).T
+        found = wide_columns(features.blocks, features.link, order, halvings, features.mirrored).T
+        return _at_few_places(found, features) if _are_linear(found, len(features.blocks)) else found
     from giantstep.system.discretisation import with_moments  # clean labels of one index start sooner without
 
     bare = (_on_panels if single else _on_axes)(features, fineness)
     rows, label = with_moments(bare, target, features.overlaps, *fineness.level)
     if target.drawn:
         return _with_label(rows, label, target)
-    return rows if single or not _are_linear(rows, len(features.blocks)) else _at_few_places(rows, features)
+    return _at_few_places(rows, features) if _are_linear(rows, len(features.blocks)) else rows
 
 
 def _are_linear(rows: Array, blocks: int) -> bool:
@@ -76,7 +77,7 @@ def _at_few_places(rows: Array, features: Features) -> Array:
     All that is averaged has the degree two at most. What a label has beside is a variance that no feature knows. Beside
     a small ridge the responses of several blocks cancel, and few places cost little in many digits.
     """
-    assert features.loadings is not None
+    loadings = features.loadings or tuple((term.scale,) for term in features.blocks)
     indices, rank = features.model.target.indices, len(features.overlaps)
     weight, nu, rest = rows[:, 1], rows[:, 2 : 3 + indices], rows[:, 3 + indices]
     kappa, places = coordinates(rows, indices, rank), np.array(list(product((-1.0, 1.0), repeat=rank)))
@@ -87,7 +88,7 @@ def _at_few_places(rows: Array, features: Features) -> Array:
     beside[:, 0] -= kappa @ slope
     label = np.tile([*mean, weight @ ((beside**2).sum(axis=1) + rest)], (len(places), 1))
     label[:, 0] += places @ slope
-    bare = rows_along(features.blocks, features.loadings, places, np.full(len(places), 1.0 / len(places)))
+    bare = rows_along(features.blocks, loadings, places, np.full(len(places), 1.0 / len(places)))
     return np.ascontiguousarray(np.column_stack([bare[:, :2], label, bare[:, 5:]]))
 
 

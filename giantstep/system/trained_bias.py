@@ -15,10 +15,10 @@ from giantstep.spec.kernels import coefficients
 from giantstep.spec.model import Model
 from giantstep.system.coupled_solver import Found, coupled_solution, solution_of
 from giantstep.system.coupled_system import CoupledSystem
-from giantstep.system.held_means import is_symmetric
 from giantstep.system.merged_blocks import merged
 from giantstep.system.problem import Problem, Solution, problem_of
 from giantstep.system.result import Result
+from giantstep.system.vanishing_means import is_symmetric
 
 Array = np.ndarray
 _STENCIL = ((-2, 1.0 / 12.0), (-1, -2.0 / 3.0), (1, 2.0 / 3.0), (2, -1.0 / 12.0))  # of a first derivative

@@ -13,12 +13,12 @@ import numpy as np
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.system.constant_output import label_points, mean_loss, square_of_label, test_error_of
 from giantstep.system.discretisation import resolved
-from giantstep.system.held_means import is_mirrored
 from giantstep.system.kernels import loss_kernel
 from giantstep.system.loss_at_zero import loss_constants, pieces_at_zero, probability_felt
 from giantstep.system.problem import Problem, Solution
 from giantstep.system.resolution import FINE, refined
 from giantstep.system.resolved import Resolved
+from giantstep.system.vanishing_means import is_mirrored
 
 Array = np.ndarray
 _HOPELESS = 1e-15  # a share of labels whose effect is lost in rounding, but for that of a small ridge

@@ -57,3 +57,15 @@ def test_a_label_varies_along_the_axes_that_it_knows() -> None:
     assert smooth == pytest.approx([math.hypot(0.8, 1.0) / 0.6, math.hypot(0.6, 1.0) / 0.8, math.inf])
     assert jumps == pytest.approx([0.8 / 0.6, 0.6 / 0.8, math.inf])
     assert label_widths(Target("sign"), ((0.6,), (0.0,))) == ()
+
+
+@pytest.mark.parametrize("function", ["erf", "gelu", "log(1+exp(2*z))-abs(z)", "linear", "sin"])
+def test_coefficients_of_many_nodes_are_those_of_few(function: str) -> None:
+    """To a few hundred rounding errors of the largest."""
+    term, rows = Term(function, 1.0, 0.3, 1.4), ((1.0, 0.4, 0.0), (-0.3, 1.2, 0.5))
+    table = tensor_table(Shape((term, term), rows, None), (1.0, 1.0, 1.0))[::997]
+    shift = table[:, [0, 5, 6]] @ np.array(rows).T + 0.3
+    for place, own in enumerate(shift.T):
+        exact = coefficients(function, own, 1.4)
+        found = table[:, [7 + place, 9 + place, 11 + place]].T
+        assert np.all(np.abs(found - exact) <= 1e-13 * np.abs(exact).max(axis=1, keepdims=True))

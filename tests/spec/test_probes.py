@@ -10,7 +10,7 @@ from giantstep.observe.optimal.one import _is_even
 from giantstep.observe.optimal.thresholds import is_mirrored
 from giantstep.spec.link import link_values
 from giantstep.spec.probes import alike, is_multiple, places
-from giantstep.system.held_means import _turns_around
+from giantstep.system.vanishing_means import _turns_around
 
 
 @pytest.mark.parametrize("far", ["max(z1-6,0)", "step(z1-7)", "1e-3*step(z2-5)"])

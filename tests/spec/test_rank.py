@@ -58,9 +58,9 @@ def test_numbers_are_set_from_text_and_arrays() -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"loadings": 1.0}, ("spike.loadings", "1.0", "a list of 1 to 192 rows")),
+        ({"loadings": 1.0}, ("spike.loadings", "1.0", "a list of 1 to 256 rows")),
         ({"loadings": "wide"}, ("spike.loadings", "wide")),
-        ({"loadings": []}, ("spike.loadings", "a list of 1 to 192 rows")),
+        ({"loadings": []}, ("spike.loadings", "a list of 1 to 256 rows")),
         ({"loadings": [[], []]}, ("spike.loadings[0]", "a list of 1 to 3 numbers")),
         ({"loadings": [[1, 0, 0, 0], [0, 1, 0, 0]]}, ("spike.loadings[0]", "a list of 1 to 3 numbers")),
         ({"loadings": [[1.0, 0.0], [1.0]]}, ("spike.loadings", "rows of one length", "2, 1 numbers")),

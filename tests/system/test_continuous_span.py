@@ -154,3 +154,19 @@ def test_the_mean_output_is_carried_to_other_nodes() -> None:
     kappa, coefficients = np.linspace(-3.0, 3.0, 7), np.sin(np.arange(few.columns))
     moved = many.at(kappa) @ many.read(few.written(coefficients))
     assert moved == pytest.approx(few.at(kappa) @ coefficients, rel=1e-13)
+
+
+@pytest.mark.slow
+def test_features_that_turn_fast_with_the_value() -> None:
+    """A density that is small where kinked features turn takes 246 values: fewer are as good to what they tell."""
+    data = {
+        "network": {"activation": "hard_tanh", "width": 0.14, "readout": {"density": "u**2*exp(-u**2)"}},
+        "target": {"link": "abs"},
+        "fit": {"samples": 0.2, "ridge": 1e-5},
+        "spike": {"strength": 76.0, "alignment": 1.0, "bulk_variance": 1.0},
+    }
+    found = gs.solve(gs.Model.from_dict(data), dimension=100)
+    assert found.nodes_of_readout is not None
+    assert len(found.nodes_of_readout.values) > 186
+    fewer = gs.solve(gs.Model.from_dict(data), dimension=100, tolerance=1e-7)
+    assert found.test_error == pytest.approx(fewer.test_error, rel=fewer.quadrature_error)

@@ -1,4 +1,4 @@
-"""Linear features without a spike at the interpolation peak, where m multiplies nothing."""
+"""Mean features whose weight m multiplies nothing, or is zero by symmetry."""
 
 from __future__ import annotations
 
@@ -25,3 +25,22 @@ def test_quantile_loss_at_the_peak(times: float) -> None:
     other = gs.solve(gs.Model.from_dict({**data, "fit": own}), dimension=1000)
     error = other.quadrature_error + found.quadrature_error + 1e-10
     assert found.test_error == pytest.approx(other.test_error, rel=10.0 * error)
+
+
+@pytest.mark.parametrize("loss", ["square", "quantile"])
+@pytest.mark.parametrize("values", [[1.1], [1.1, 1.10001]])
+def test_means_beyond_double_precision_that_no_label_tells(values: list[float], loss: str) -> None:
+    """Odd features have no mean weight on an even label at any dimension, however small their means are, here 1e-270
+    of them: at infinite dimension they were refused as lost in rounding.
+    """
+    data = {
+        "network": {"activation": "sin(5*z)", "width": 0.4, "readout": {"values": values}},
+        "target": {"link": "cos"},
+        "fit": {"samples": 0.3, "ridge": 0.01, "loss": loss},
+        "spike": {"strength": 1.0, "alignment": 0.6, "bulk_variance": 50.0},
+    }
+    found = gs.solve(gs.Model.from_dict(data))
+    assert not found.order_parameters["m"].any()
+    for dimension in (10, 1000):
+        other = gs.solve(gs.Model.from_dict(data), dimension=dimension)
+        assert (found.test_error, found.train_error) == pytest.approx((other.test_error, other.train_error), rel=1e-9)

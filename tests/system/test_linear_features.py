@@ -106,3 +106,18 @@ def test_odd_labels_along_several_directions(link: str) -> None:
     one = linear("huber", **{**THREE, "fit__samples": 2.0, "fit__ridge": 0.1})
     one = one.replace({"fit.loss": "square", "target.link": link})
     assert told(solve(one.replace(of_both))) == pytest.approx(told(solve(one)), rel=1e-9)
+
+
+def test_a_density_beside_a_small_ridge() -> None:
+    """The equations of linear features, one unknown each, in 50 digits with 24 and 40 Gauss points of the density: in
+    double precision responses of values cancel, and the errors were lost from the seventh digit on.
+    """
+    data = {
+        "network": {"activation": "linear", "width": 1.09, "readout": {"density": "step(u)*step(1-u)"}, "bias": -0.94},
+        "target": {"link": "silu"},
+        "fit": {"samples": 3.25, "ridge": 1.8e-06},
+        "spike": {"strength": 30.0, "alignment": -0.86, "bulk_variance": 1.2},
+    }
+    found = solve(Model.from_dict(data), dimension=1000)
+    assert told(found) == pytest.approx((0.0911195803421086, 0.0436730518309644), rel=1e-9)
+    assert found.nodes == 2
