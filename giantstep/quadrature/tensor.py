@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
+from derive.language.catalogue import lookup
+from derive.language.grammar import parse
 from giantstep.quadrature.gauss import hermite
 from giantstep.quadrature.interpolation import interpolated
+from giantstep.quadrature.kinks import degree
 from giantstep.quadrature.mesh import Term, initial_mesh, nodes, reach_of, steep_places
 from giantstep.quadrature.remembered import Remembered
-from giantstep.quadrature.trapezoid import trapezoid, trapezoid_step
+from giantstep.quadrature.trapezoid import on_sinh, trapezoid, trapezoid_step
 from giantstep.simulate.available_memory import available_bytes
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.kernels import coefficients, function_kernel
@@ -29,6 +33,7 @@ _SAVES = 1.5  # nodes of the trapezoid over those of the Gauss rule
 _LARGEST = 300  # Gauss rule: weights of one that is much larger overflow
 _MOST = 4_000_000  # nodes
 _MEMORY = 1 << 28  # bytes of tables that are remembered
+_GRADED = 0.135  # step in u of nodes at width sinh(u): squares of cubic features are right to 1e-11
 _LITTLE = 1e7  # bytes that are taken without asking whether they are there
 
 
@@ -70,6 +75,23 @@ class Shape:
         if self.target is None or not function_kernel(self.target.function).BREAKPOINTS:
             return False
         return any(width < _STEEP for _, width in steep_places(self.target))
+
+    def turns_at_zero(self, axis: int, width: float) -> bool:
+        """Whether outputs vary within a width next to zero, and no faster than in proportion further out: those of
+        polynomials, whose variance is a polynomial, as long as no label turns elsewhere.
+        """
+        if not all(_is_polynomial(term.function) for term in self.blocks) or min(self.label[axis:], default=1.0) < 1.0:
+            return False
+        if axis or self.target is None:
+            return True
+        steep = steep_places(self.target)
+        slow = function_kernel(self.target.function).FUNCTION.wave == 0.0
+        return slow and all(_GRADED * math.hypot(width, centre) < trapezoid_step(own) for centre, own in steep)
+
+
+@lru_cache(maxsize=64)
+def _is_polynomial(function: str) -> bool:
+    return degree(parse(lookup(function).expression), "z") is not None
 
 
 def _table_of(shape: Shape, fineness: tuple[float, ...]) -> Array:
@@ -167,6 +189,8 @@ def _rule(shape: Shape, axis: int, reach: float, fineness: float) -> tuple[Array
     step, count = trapezoid_step(min(widths)) / fineness, hermite_count(smooth, fineness)
     if count <= min(_SAVES * reach / step, _LARGEST):
         return hermite(int(count))
+    if shape.turns_at_zero(axis, min(widths)):
+        return on_sinh(min(widths), _GRADED / fineness, reach)
     return trapezoid(step, reach)
 
 

@@ -71,10 +71,10 @@ def graded_nodes(terms: tuple[Term, ...], order: int, halvings: float) -> tuple[
         return None
     width, step, reach = found
     times = min((_ORDER / order) ** _APART, _LEADS) / 2**halvings
-    return _on_sinh(width, step * times, reach)
+    return on_sinh(width, step * times, reach)
 
 
-def _on_sinh(width: float, step: float, reach: float) -> tuple[Array, Array]:
+def on_sinh(width: float, step: float, reach: float) -> tuple[Array, Array]:
     """Nodes at width sinh(u) and their weights, the normal density included; symmetric, without a node at zero."""
     half = (np.arange(math.ceil(math.asinh(reach / width) / step)) + 0.5) * step
     u = np.concatenate([-half[::-1], half])
@@ -92,7 +92,7 @@ def _graded(terms: tuple[Term, ...]) -> tuple[float, float, float] | None:
     width, closest = min([_CLOSE, *(each for _, each in steep)]), 0.5 * _GRADED
     if width < _CLOSEST or any(closest * math.hypot(width, centre) > each for centre, each in steep):
         return None  # what no node may have seen
-    places, weight = _on_sinh(width, closest, reach)
+    places, weight = on_sinh(width, closest, reach)
     last = max(_last_seen(term.coefficients(places) * np.sqrt(weight)) for term in terms)
     most = len(places) // 2
     if last > _SHARE * most:

@@ -24,7 +24,7 @@ def test_every_fineness_has_a_rule_of_its_own(width: float) -> None:
 
 
 @pytest.mark.parametrize("weak", [0.9, 0.4, 0.05, 1e-3])
-@pytest.mark.parametrize("function", ["tanh", "relu"])
+@pytest.mark.parametrize("function", ["tanh", "relu", "cubic"])
 def test_products_of_averages_are_right_to_what_a_coarser_rule_differs_by(function: str, weak: float) -> None:
     """A row times kappa is normal: E mu0^2 is a sum over one variable; also where only the weak axes are coarser."""
     rows, term = ((0.7, weak, 0.5 * weak), (-0.3, 0.2 * weak, weak)), Term(function, 1.0, 0.0, 1.1)

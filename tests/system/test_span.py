@@ -281,7 +281,7 @@ def test_mean_features_that_are_nothing_but_rounding_span_what_they_do() -> None
     they learn nothing, so that the limit is that of features without means, as at any dimension.
     """
     spike = {"strength": 9.0, "alignment": 0.0, "bulk_variance": 194.0}
-    given = readout([1.0, 1.0 + 5e-7], spike=spike, network__activation="sin", target__link="tanh")
+    given = readout([1.0, 1.0 + 5e-7], spike=spike, network__activation="sin", target__link="softplus")
     span = span_of(problem_of(given))
     assert span is not None and span.rank == 2
     assert solve(given).test_error == pytest.approx(solve(given, dimension=1000).test_error, rel=1e-12)
