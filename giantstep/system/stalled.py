@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from giantstep.spec.errors import NotConverged
 from giantstep.system.far_labels import seldom_hint
+from giantstep.system.given_labels import given_hint
 from giantstep.system.loss_at_zero import cancelling_hint, constant_hint, rare_hint, remark, saturated_hint
 from giantstep.system.problem import Problem
 from giantstep.system.separation import separable, separated
 from giantstep.system.slight_response import peak_hint, slight_hint
 
 _SMALL_RIDGE = 1e-2
+_OF_LABELS = given_hint, cancelling_hint, constant_hint, rare_hint, saturated_hint, seldom_hint
+_CAUSES = *_OF_LABELS, slight_hint, peak_hint
 
 
 class NotSoon(NotConverged):
@@ -34,7 +37,7 @@ def stalled(problem: Problem) -> str:
 
 def hint(problem: Problem) -> str:
     """What to change: by the cause that was measured; that none was found, and what was looked for."""
-    for cause in (cancelling_hint, constant_hint, rare_hint, saturated_hint, seldom_hint, slight_hint, peak_hint):
+    for cause in _CAUSES:
         if found := cause(problem):
             return found
     fit = problem.model.fit

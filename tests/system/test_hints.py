@@ -96,3 +96,20 @@ def test_what_looks_at_a_solution_tells_why_it_is_lost(verb: str, monkeypatch: p
     with pytest.raises(NotConverged) as caught:
         ask()
     assert caught.value.hint == slight_hint(problem_of(MODEL))
+
+
+def test_labels_that_a_kink_holds_outputs_at() -> None:
+    """Networks have no error then, beside any small ridge; and one beside a larger ridge, noise, or fewer samples."""
+    given = gs.Model.from_dict(
+        {
+            "network": {"activation": "linear", "width": 3.0, "readout": {"values": [0.4, -0.8]}},
+            "target": {"link": "linear"},
+            "fit": {"samples": 2.0, "ridge": 1e-3, "loss": {"name": "quantile", "tau": 0.8}},
+            "spike": {"strength": 1e-5, "alignment": 0.9, "bulk_variance": 2.0},
+        }
+    )
+    assert "holds all outputs at their labels" in hint(problem_of(given))
+    assert np.all(gs.simulate(given, dimension=40, seeds=2).test_error < 1e-15)
+    assert np.all(gs.simulate(given.replace({"fit.ridge": 10.0}), dimension=40, seeds=2).test_error > 0.1)
+    for change in ({"target.noise": 0.1}, {"fit.samples": 0.9}, {"fit.loss": "huber"}, {"network.activation": "tanh"}):
+        assert "at their labels" not in hint(problem_of(given.replace(change)))
