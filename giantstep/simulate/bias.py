@@ -26,8 +26,10 @@ from giantstep.simulate.layer import PIECE, overlap
 from giantstep.simulate.readout import ridge_readouts
 from giantstep.simulate.system import FiniteSystem
 
-# steps of the walk; how far it goes while the objective falls, and while it rises
-FIRST_STEP, GROWTH, FARTHEST, RISING = 0.25, 1.5, 20.0, 4.0
+# first step and growth of the walk, and of a finer one where that steps over all minima; how far it goes while the
+# objective falls, and while it rises
+WALKS = ((0.25, 1.5), (0.05, 1.05))
+FARTHEST, RISING = 20.0, 4.0
 # the trained bias is found to this accuracy: far below its spread between seeds
 SETTLED = 1e-6
 MAX_STEPS = 60
@@ -89,24 +91,26 @@ class _Search:
     def run(self) -> Readout:
         """The fit at the minimum. Raises SimulationError where the objective is lowest at the end of the search."""
         first = self.at(self.system.bias)
-        found = [self._minimum(first, way) for way in (1.0, -1.0)]
-        minima = [point for point in found if point is not None]
-        best = min(minima, key=lambda point: point.objective, default=first)
-        if abs(best.bias - self.system.bias) >= FARTHEST:
-            raise SimulationError(
-                f"the training objective has no minimum in the bias: it still falls at {best.bias:.3g}",
-                "set network.bias to a number",
+        for walk in WALKS:
+            found = [self._minimum(first, way, *walk) for way in (1.0, -1.0)]
+            best = min(
+                (point for point in found if point is not None), key=lambda point: point.objective, default=first
             )
-        return best.readout
+            if abs(best.bias - self.system.bias) < FARTHEST:
+                return best.readout
+        raise SimulationError(
+            f"the training objective of a draw has no minimum in the bias: it still falls at {best.bias:.3g}",
+            "set network.bias to a number, or take a larger dimension: draws differ less there",
+        )
 
-    def _minimum(self, near: _Point, way: float) -> _Point | None:
+    def _minimum(self, near: _Point, way: float, step: float, growth: float) -> _Point | None:
         """The first minimum on one side, or the end of a fall; None where the objective only rises."""
-        step, falling, reach = FIRST_STEP, near.slope * way < 0.0, 0.0
+        falling, reach = near.slope * way < 0.0, 0.0
         while reach < (FARTHEST if falling else RISING):
             far = self.at(near.bias + way * step)
             if falling and far.slope * way >= 0.0:
                 return self._root(near, far)
-            near, step, falling = far, GROWTH * step, far.slope * way < 0.0
+            near, step, falling = far, growth * step, far.slope * way < 0.0
             reach = abs(near.bias - self.system.bias)
         return near if falling else None
 

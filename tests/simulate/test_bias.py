@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -9,9 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 from erm_cases import fit, loss_of
-from scipy.optimize import minimize_scalar
+from scipy.optimize import brentq, minimize_scalar
 
-from giantstep.simulate.bias import _Search, fixed_bias, trained_bias
+from giantstep.simulate.bias import _Point, _Search, fixed_bias, trained_bias
+from giantstep.simulate.erm import Readout
 from giantstep.simulate.errors import SimulationError
 from giantstep.simulate.system import FiniteSystem
 
@@ -114,3 +116,23 @@ def test_an_objective_without_a_minimum_is_refused() -> None:
     inner, labels = data(None)[0], np.ones(COUNT)
     with pytest.raises(SimulationError, match="no minimum in the bias"):
         trained_bias(system(None, linear), inner, labels, (COUNT,), (RIDGE,))
+
+
+class _Shallow(_Search):
+    """A slope of -0.1 that is positive on an interval shorter than a step of the walk, up to 0.2 at 2.6."""
+
+    def slope(self, bias: float) -> float:
+        return -0.1 + 0.3 * float(np.exp(-0.5 * ((bias - 2.6) / 0.15) ** 2))
+
+    def at(self, bias: float) -> _Point:
+        objective = -0.1 * bias + 0.3 * 0.15 * math.sqrt(math.pi / 2.0) * math.erf(
+            (bias - 2.6) / (0.15 * math.sqrt(2.0))
+        )
+        return _Point(bias, self.slope(bias), objective, Readout(np.zeros(1), 0.0, bias))
+
+
+def test_a_minimum_between_two_steps_is_found() -> None:
+    """A draw in some hundred has its only minimum there: it was refused, and all draws with it."""
+    inner, labels = data(None)
+    search = _Shallow(system(None), inner, labels, RIDGE, inner, None)
+    assert search.run().bias == pytest.approx(brentq(search.slope, 2.0, 2.6), abs=1e-6)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from giantstep.observe.simulate import Simulation
+from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model
 from giantstep.verify import simulation
 from giantstep.verify.conditional_law import kurtosis
@@ -111,6 +112,23 @@ def test_errors_propagate() -> None:
 def test_a_real_simulation_agrees() -> None:
     found = list(simulation_checks(MODEL, dimension=60, seeds=30))
     assert len(found) == 2 and all(check.outcome != "FAILED" for check in found), [c.line() for c in found]
+
+
+@pytest.mark.parametrize("least", [200, 100])
+def test_a_simulation_that_cannot_be_run_is_no_fault_of_the_theory(monkeypatch: pytest.MonkeyPatch, least: int) -> None:
+    """At d, or at d/2 only, where terms of order 1/d were to be taken out."""
+    planted(monkeypatch, 0.0, 0.02, kept=6.0)
+    run = simulation.simulate
+
+    def refused(model: Model, *, dimension: int, seeds: int, what: str) -> Simulation:
+        if dimension <= least:
+            raise BadInput("the simulation cannot be run: no minimum")
+        return run(model, dimension=dimension, seeds=seeds, what=what)
+
+    monkeypatch.setattr(simulation, "simulate", refused)
+    found = list(simulation_checks(MODEL))
+    assert {check.outcome for check in found} == {"undecided"} and len(found) == (1 if least == 200 else 2)
+    assert all("theory" not in check.line() and "simulation cannot be run" in check.line() for check in found)
 
 
 def test_features_with_heavy_tails_leave_networks_undecided_and_are_checked_as_gaussians() -> None:
