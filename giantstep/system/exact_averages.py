@@ -29,6 +29,8 @@ _DYADIC = 1 << 20  # of kinks that double precision has all digits of
 _FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
         "exp": mpmath.exp,
+        "log": mpmath.log,
+        "sqrt": mpmath.sqrt,
         "sin": mpmath.sin,
         "cos": mpmath.cos,
         "sinh": mpmath.sinh,
