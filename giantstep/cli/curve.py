@@ -47,8 +47,8 @@ def add(subparsers: Subparsers) -> None:
         "--dimension",
         type=int,
         metavar="D",
-        help="input dimension d of the simulation; adds the theory at that finite size, of as many neurons and samples "
-        "as the simulation has: whole numbers, where solve --dimension takes the ratios that are given",
+        help="input dimension d of the simulation; adds the theory at that finite size beside the limit, with whole "
+        "numbers of neurons and samples as the simulation has, where solve --dimension takes the ratios that are given",
     )
     add_simulation(curve)
     curve.add_argument(
@@ -64,7 +64,11 @@ def add(subparsers: Subparsers) -> None:
     curve.add_argument(
         "--no-baselines", action="store_true", help="leave out random features and the best linear predictor"
     )
-    curve.add_argument("--optimal", action="store_true", help="add what the best estimator reaches with all samples")
+    curve.add_argument(
+        "--optimal",
+        action="store_true",
+        help="add what the best estimator reaches with all samples, not told the alignment of a [spike]",
+    )
     curve.add_argument("--json", action="store_true", help="print the dataset as one JSON object")
     add_tolerance(curve)
 

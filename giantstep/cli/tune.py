@@ -60,8 +60,9 @@ def _tuned(found: gs.Tuned) -> list[Line]:
     if found.metric is not None:
         lines.append(("test error", f"{found.test_error:.12g}", ""))
     for key, value in found.values.items():
-        edge = ", at the edge of its range" if key in found.at_edge else ""
-        lines.append((key, f"{value:.9g}", f"d {found.objective}/d log = {found.gradient[key]:.1e}{edge}"))
+        more = ", at the edge of its range" if key in found.at_edge else ""
+        more += f"; any is as good: the {found.objective} does not depend on it, to 1e-6" if key in found.flat else ""
+        lines.append((key, f"{value:.9g}", f"d {found.objective}/d log = {found.gradient[key]:.1e}{more}"))
     return [
         *lines,
         ("gradient norm", f"{found.gradient_norm:.1e}", f"relative to the {found.objective}, edges left out"),

@@ -99,7 +99,8 @@ class _Drawing:
         self._baseline("random_features", (0, (5, 2)), "random features (no step)")
         if self.error == "test_error":
             self._baseline("best_linear", (0, (1, 1.6)), "best linear predictor")
-            self._baseline("optimal", (0, (4, 1.5, 1, 1.5)), "best estimator, all samples")
+            told = ", not told the alignment" if (self.data.options.get("optimal") or {}).get("ignores") else ""
+            self._baseline("optimal", (0, (4, 1.5, 1, 1.5)), f"best estimator, all samples{told}")
         if np.isfinite(self._column("simulation_")).any():
             for number, (_, rows) in enumerate(self.curves):
                 self._simulation(number, rows)

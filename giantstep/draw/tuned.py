@@ -37,6 +37,7 @@ def draw_tuned(axes: Axes, found: Tuned) -> None:
         near = solve_many(model, {key: best * around}, dimension=found.result.dimension, tolerance=1e-6)
         symbol = known_as(key)[0] or key.replace("_", r"\_")
         label = rf"${symbol}$, best {best:.4g}" + (", at the edge of its range" if key in found.at_edge else "")
+        label += ", any is as good" if key in found.flat else ""
         axes.plot(around, near[column], color=colour, linestyle=("-", "--", "-.")[number % 3], label=label)
     axes.plot([1.0], [found.value], MARKERS[0], color="black", label=f"{words} {found.value:.4g}")
     if found.before is not None and math.isfinite(found.before):

@@ -59,7 +59,8 @@ class Tuned(Pictured):
     value: of the objective, the test error or the metric (name and expression). gradient: d value/d log key; at_edge:
     the keys at an end of their range beyond which it still falls; gradient_norm: largest of the gradient over the keys
     that are not, relative to the value; before: value of the model as given, None where it could not be solved; solves:
-    number of points that were tried.
+    number of points that were tried; flat: the keys along whose range it varies by less than 1e-6 of it everywhere on
+    the grid, of which any value is as good.
     """
 
     values: Mapping[str, float]
@@ -72,6 +73,7 @@ class Tuned(Pictured):
     solves: int
     value: float
     metric: tuple[str, str] | None = None
+    flat: tuple[str, ...] = ()
 
     @property
     def test_error(self) -> float:
@@ -92,6 +94,7 @@ class Tuned(Pictured):
             (self.objective, f"{number(self.value)}{before}"),
             ("gradient norm", f"{self.gradient_norm:.1e}"),
             *edge,
+            *([("does not depend on", f"{', '.join(self.flat)} (to {_GRID_TOLERANCE:.0e})")] if self.flat else []),
             ("model", outline(self.model)),
         ]
 
@@ -105,6 +108,7 @@ class Tuned(Pictured):
             "gradient": dict(self.gradient),
             "gradient_norm": self.gradient_norm,
             "at_edge": list(self.at_edge),
+            "flat": list(self.flat),
             "before": self.before,
             "solves": self.solves,
             "solution": self.result.to_dict(),
@@ -184,6 +188,7 @@ class _Search:
     refusal: BadInput | NotConverged | None = None  # the first one
     seen: list[Point] = field(default_factory=list)
     told: Progress | None = None
+    flat: tuple[str, ...] = ()
 
     def tell(self, stage: str, done: int, total: int) -> None:
         """Say how far it has come, where somebody listens."""
@@ -228,6 +233,7 @@ class _Search:
                 self.refusal = self.refusal or error
                 continue
             errors[place] = math.inf if value is None else value
+        self.flat = tuple(key for axis, key in enumerate(self.keys) if _is_flat(errors, axis))
         local = [place for place in np.ndindex(errors.shape) if _is_least(errors, place)]
         if not local:
             raise self._nothing()
@@ -313,6 +319,7 @@ class _Search:
             self.solves,
             best.value,
             metric,
+            self.flat,
         )
 
 
@@ -323,6 +330,13 @@ def _snake(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
         last = range(shape[-1]) if line % 2 == 0 else reversed(range(shape[-1]))
         found += [(*first, i) for i in last]
     return found
+
+
+def _is_flat(errors: Array, axis: int) -> bool:
+    """Whether errors that are all known hardly vary along an axis."""
+    if not np.isfinite(errors).all():
+        return False
+    return bool(np.all(np.ptp(errors, axis) <= _GRID_TOLERANCE * np.abs(errors).max(axis)))
 
 
 def _is_least(errors: Array, place: tuple[int, ...]) -> bool:

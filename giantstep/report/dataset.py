@@ -17,9 +17,8 @@ _FAR = 3.0  # normal score, root mean square
 
 _Z_SCORE = "simulation_test_error_z_score"
 
-_TABLE = (
-    ("test_error", "test error"),
-    ("train_error", "train error"),
+_THEORY = (("test_error", "test error"), ("train_error", "train error"))
+_BESIDE = (
     ("random_features_test_error", "no step"),
     ("optimal_test_error", "possible"),
     ("simulation_test_error", "simulated"),
@@ -45,6 +44,8 @@ def report(dataset: Dataset) -> str:
     if aside:
         lines.append(f"{len(aside)} points lack something beside the theory:")
         lines += [f"  {dataset.point(row)}: {reason}" for row, reason in aside[:SHOWN_FAILURES]]
+    if ignored := (dataset.options.get("optimal") or {}).get("ignores"):
+        lines.append(f"possible, from samples alone: not counted is {ignored}")
     if dataset.options.get("simulation"):
         lines += _simulation(dataset)
     return "\n".join(lines)
@@ -53,7 +54,9 @@ def report(dataset: Dataset) -> str:
 def table(dataset: Dataset) -> str:
     """The points in columns, for a terminal."""
     metrics = () if dataset.model.metrics is None else dataset.model.metrics.to_dict()
-    titles = (*_TABLE[:2], *((name, name) for name in metrics), *_TABLE[2:])
+    size = f"at d = {dataset.options.get('dimension')}"
+    theory = (*_THEORY, *((name, name) for name in metrics))
+    titles = (*(column for one in theory for column in (one, (f"finite_size_{one[0]}", size))), *_BESIDE)
     present = [(name, title) for name, title in titles if np.isfinite(dataset.numbers(name)).any()]
     kinds = {name: f"{name.removesuffix('_is').replace('_', ' ')} is" for name in KINDS if _varied(dataset, name)}
     header = [*dataset.grid.keys, *(title for _, title in present), *kinds.values()]

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from giantstep.observe.baselines import best_linear_error, has_spike, random_features
 from giantstep.observe.finite_system import DEFAULT_KIND, at_dimension, checked_simulation, default_kind, finite_system
 from giantstep.observe.measured_steps import standard_error
+from giantstep.observe.optimal.optimal import ignored_by_best, samples_of
 from giantstep.observe.optimal.optimal import optimal as best_estimator
-from giantstep.observe.optimal.optimal import samples_of
 from giantstep.observe.simulate import DEFAULT_SEEDS
 from giantstep.simulate.system import SystemKind
 from giantstep.spec.arguments import checked_flag
@@ -93,7 +93,7 @@ def curve(
         if baselines:
             _add_baselines(plan, table, work)
         if optimal:
-            _add_optimal(plan, table, work)
+            options["optimal"] = {"ignores": _add_optimal(plan, table, work)}
         if dimension is not None:
             _solve(plan, table, work, "finite size")
             _add_sizes(plan, table)
@@ -244,11 +244,15 @@ def _add_baselines(plan: _Plan, table: _Table, work: _Work) -> None:
         work.tell(stage, done, len(shared))
 
 
-def _add_optimal(plan: _Plan, table: _Table, work: _Work) -> None:
-    """What the best estimator reaches, solved once where the sweep changes neither target nor samples."""
+def _add_optimal(plan: _Plan, table: _Table, work: _Work) -> str:
+    """What the best estimator reaches, solved once where the sweep changes neither target nor samples; returns what it
+    is not told of some point.
+    """
     found: dict[tuple[object, ...], float] = {}
+    ignored = ""
     for row in table.possible():
         model = plan.base.replace(dict(plan.grid.changes(row)))
+        ignored = ignored or ignored_by_best(model)
         key = (model.target, samples_of(model), model.fit.loss.form)
         if key not in found:
             try:
@@ -258,6 +262,7 @@ def _add_optimal(plan: _Plan, table: _Table, work: _Work) -> None:
             found[key] = math.nan if error is None else error
         table.put("optimal_test_error", row, found[key])
         work.tell("best estimator", row + 1, len(plan.grid))
+    return ignored
 
 
 def _linear(link: str) -> float:

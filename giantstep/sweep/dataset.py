@@ -49,7 +49,9 @@ if TYPE_CHECKING:
 
 FORMAT = "giantstep-curve-1"
 SUFFIXES = (".json", ".csv", ".nc")
-_SHOWN_COLUMNS = ("test_error", "test_error_is", "train_error", "simulation_test_error", "status")  # in a notebook
+_SHOWN_COLUMNS = (  # in a notebook
+    "test_error", "test_error_is", "finite_size_test_error", "train_error", "simulation_test_error", "status"
+)  # fmt: skip
 _SHOWN_ROWS = 8
 
 

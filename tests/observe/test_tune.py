@@ -86,6 +86,19 @@ def test_a_minimum_at_the_end_of_the_range_is_said_to_be_there() -> None:
     assert found.gradient["fit.ridge"] < 0.0 and found.gradient_norm == 0.0
 
 
+def test_a_flat_error_is_said_to_be_flat(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Random features know nothing of the sign of a product: half of all labels, at every ridge."""
+    model = gs.Model.from_toml("examples/logistic_flips.toml").replace({"target.link": "sign(z1*z2)", "step": None})
+    found = tune(model)
+    assert found.flat == ("fit.ridge",) and found.to_dict()["flat"] == ["fit.ridge"]
+    assert found.test_error == pytest.approx(0.5, abs=1e-12) and "does not depend on" in repr(found)
+    path = tmp_path / "flat.toml"
+    path.write_text(model.to_toml())
+    assert main(["tune", str(path)]) == 0
+    assert "any is as good: the test error does not depend on it" in capsys.readouterr().out
+    assert not tune(gs.Model.from_toml(EXAMPLE)).flat
+
+
 def test_the_finite_size_correction_moves_the_optimum() -> None:
     given = gs.Model.from_toml(EXAMPLE).replace({"step.learning_rate": 0.3})
     small, large = tune(given, dimension=200), tune(given)

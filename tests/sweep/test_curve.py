@@ -83,6 +83,15 @@ def test_random_features_are_solved_once_where_only_the_step_changes(monkeypatch
     assert len(calls) == 2
 
 
+def test_what_the_best_estimator_is_not_told_is_kept() -> None:
+    """The alignment of a given spike, where some point has one; networks that are given it may do better."""
+    told = curve(SPIKED, "spike.alignment=0,0.8", baselines=False, optimal=True)
+    assert "alignment" in told.options["optimal"]["ignores"]
+    assert "alignment" in json.loads(told.to_json())["options"]["optimal"]["ignores"]
+    untold = curve(MODEL, "fit.samples=1", baselines=False, optimal=True)
+    assert untold.options["optimal"]["ignores"] == "" and "optimal" not in curve(MODEL, "fit.samples=1").options
+
+
 def test_points_that_fail_have_no_number_but_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(model: Model) -> None:
         if model.fit.samples == 1.0:

@@ -8,6 +8,7 @@ import json
 import math
 import os
 import pickle
+import re
 import sys
 from dataclasses import FrozenInstanceError
 from pathlib import Path
@@ -209,6 +210,34 @@ def test_table_shows_every_point_and_no_number_for_a_failure() -> None:
     assert lines[0].split() == ["fit.samples", "network.activation", "test", "error"]
     assert lines[2].split() == ["1", "tanh", "-"]
     assert len({len(line) for line in lines}) == 1
+
+
+def test_table_shows_the_theory_at_the_dimension_beside_the_limit() -> None:
+    """Each finite size follows its limit, metrics too: scores of a simulation are against it."""
+    columns = {
+        **dataset().columns,
+        "finite_size_test_error": np.arange(6.0),
+        "wrong": np.full(6, 0.5),
+        "finite_size_wrong": np.full(6, 0.25),
+        "simulation_test_error": np.arange(6.0),
+    }
+    data = dataset(
+        model=MODEL.replace({"metrics.wrong": "y*f < 0"}),
+        columns=columns,
+        options={"dimension": 50, "tolerance": 1e-10, "simulation": None},
+    )
+    lines = [re.split("  +", line.strip()) for line in table(data).splitlines()]
+    size = "at d = 50"
+    assert lines[0] == ["fit.samples", "network.activation", "test error", size, "wrong", size, "simulated"]
+    assert lines[3][2:] == ["0.3", "2", "0.5", "0.25", "2"]
+    assert "finite_size_test_error" in data._repr_html_()
+
+
+def test_report_says_what_the_best_estimator_is_not_told() -> None:
+    options = {"dimension": None, "tolerance": 1e-10, "simulation": None}
+    assert "not counted" not in report(dataset(options={**options, "optimal": {"ignores": ""}}))
+    said = report(dataset(options={**options, "optimal": {"ignores": "the alignment of [spike]"}}))
+    assert "not counted is the alignment of [spike]" in said
 
 
 @pytest.mark.parametrize("suffix", [".json", ".nc", ".csv"])

@@ -66,8 +66,7 @@ class Optimal(Shown):
     @property
     def ignores(self) -> str:
         """What the model is told of its target beside the samples, in words; the best estimator is not told."""
-        told = self.model.spike is not None and any(a != 0.0 for a in np.ravel(self.model.spike.alignment))
-        return "the alignment of [spike]: a network that is given it may do better" if told else ""
+        return ignored_by_best(self.model)
 
     @property
     def hard(self) -> bool:
@@ -113,6 +112,12 @@ class Optimal(Shown):
             "ignores": self.ignores,
             "simulated": None if self.simulated is None else _measured(self.simulated),
         }
+
+
+def ignored_by_best(model: Model) -> str:
+    """What a model is told of its target beside the samples, in words; the best estimator is not told."""
+    told = model.spike is not None and any(a != 0.0 for a in np.ravel(model.spike.alignment))
+    return "the alignment of [spike]: a network that is given it may do better" if told else ""
 
 
 def _shown(overlap: Array) -> str:
