@@ -162,8 +162,11 @@ def gauss(number: int) -> tuple[tuple[Any, Any], ...]:
 
 
 def _rule(places: list[Any], weights: list[Any], order: int) -> _Rule:
-    g = _fixed(places)
-    before, here = 0 * g, _fixed([w * mpmath.npdf(x) for x, w in zip(places, weights, strict=True)])
+    """Without the places whose weight is zero in fixed point, where all w he_k(g) phi(g) are."""
+    heavy = [(x, here) for x, w in zip(places, weights, strict=True) if (here := int(w * mpmath.npdf(x) * _ONE))]
+    places = [x for x, _ in heavy]
+    g, here = _fixed(places), np.array([here for _, here in heavy], dtype=object)
+    before = 0 * g
     found = [here]
     for k in range(order):
         root, over = (int(mpmath.sqrt(x) * _ONE) for x in (k, 1 / mpmath.mpf(k + 1)))
