@@ -180,8 +180,6 @@ def exact_means(blocks: tuple[Block, ...], kappa: Array, bits: int) -> Array | N
     turns too sharply.
     """
     found: list[Array] = []
-    values: dict[str, _Values] = {}
-    kinked: dict[str, Panels] = {}
     with mpmath.workprec(bits + _GUARD):
         for block in blocks:
             offset, loading = mpmath.mpf(block.term.offset), block.loadings[0]
@@ -193,12 +191,9 @@ def exact_means(blocks: tuple[Block, ...], kappa: Array, bits: int) -> Array | N
             elif degree_of(function) is not None:
                 column = np.array(polynomial_means(function, mpmath.mpf(block.variance), shifts))
             elif len(function_kernel(function).BREAKPOINTS):
-                breaks = function_kernel(function).BREAKPOINTS
-                panels = kinked.setdefault(function, Panels(parse(lookup(function).expression), tuple(breaks), bits))
-                column = panels.means(shifts, mpmath.mpf(block.variance))
+                column = _panels(function, bits).means(shifts, mpmath.mpf(block.variance))
             else:
-                known = values.setdefault(function, _Values(parse(lookup(function).expression), bits))
-                column = _smooth(known, shifts, mpmath.mpf(block.variance))
+                column = _smooth(_values(function, bits), shifts, mpmath.mpf(block.variance))
             if column is None:
                 return None
             found.append(column)
@@ -215,6 +210,16 @@ class _Values(dict[float, int]):
     def __missing__(self, z: float) -> int:
         self[z] = int(value_at(self.node, mpmath.mpf(z)) * (1 << self.bits))
         return self[z]
+
+
+@lru_cache(maxsize=4)
+def _values(function: str, bits: int) -> _Values:
+    return _Values(parse(lookup(function).expression), bits)
+
+
+@lru_cache(maxsize=4)
+def _panels(function: str, bits: int) -> Panels:
+    return Panels(parse(lookup(function).expression), tuple(function_kernel(function).BREAKPOINTS), bits)
 
 
 def _smooth(values: _Values, shifts: list[Any], variance: Any) -> Array | None:

@@ -13,7 +13,7 @@ from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Model
 from giantstep.sweep.many import solve_many
 from giantstep.system.solve import solve
-from giantstep.verify.run import exact_checks
+from giantstep.verify.run import solution_checks
 
 #: Activation, link and readout values: one mean feature, and two of which the label is a sum.
 GIVEN = {
@@ -92,7 +92,7 @@ def test_what_says_that_nothing_is_left() -> None:
 @pytest.mark.parametrize(("given", "loss"), [("linear", "square"), ("difference", "square"), ("linear", "huber")])
 def test_verify_calls_none_wrong(given: str, loss: str) -> None:
     """It divided by a test error of zero, and took what rounding leaves of two sides for a difference."""
-    found = list(exact_checks(model(given, loss)))
+    found = list(solution_checks(model(given, loss)))
     assert not [check.line() for check in found if check.outcome == "FAILED"]
     assert any("the output is the target but for rounding" in check.undecided for check in found)
 
