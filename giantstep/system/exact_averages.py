@@ -163,9 +163,9 @@ def gauss(number: int) -> tuple[tuple[Any, Any], ...]:
 
 def _rule(places: list[Any], weights: list[Any], order: int) -> _Rule:
     """Without the places whose weight is zero in fixed point, where all w he_k(g) phi(g) are."""
-    heavy = [(x, here) for x, w in zip(places, weights, strict=True) if (here := int(w * mpmath.npdf(x) * _ONE))]
-    places = [x for x, _ in heavy]
-    g, here = _fixed(places), np.array([here for _, here in heavy], dtype=object)
+    weighed = _fixed([w * mpmath.npdf(x) for x, w in zip(places, weights, strict=True)])
+    places = [x for x, weight in zip(places, weighed, strict=True) if weight]
+    g, here = _fixed(places), weighed[weighed != 0]
     before = 0 * g
     found = [here]
     for k in range(order):

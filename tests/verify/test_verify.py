@@ -67,7 +67,7 @@ def test_sound_models_pass(model: Model) -> None:
 
 def test_every_check_is_there() -> None:
     before = mpmath.mp.dps
-    found = list(checks(SPIKED))
+    found = list(checks(SPIKED, dimension=60, seeds=4))
     assert all(check.ok for check in found if "simulation" not in check.name)
     assert mpmath.mp.dps == before  # its precision is left alone
     names = "\n".join(check.name for check in found)
