@@ -130,7 +130,7 @@ class Derivation:
     def latex(self) -> str:
         """An appendix to paste into a paper (amsmath, amssymb): a section, one numbered equation a step."""
         parts = [rf"\section{{{escape_text(self.title)}}}"]
-        prefix = _slug(self.title)
+        prefix = _slug(self.title.lower())
         for step in self.steps:
             lines = latex_lines(step.lhs, step.rhs)
             body = (r" \notag \\" + "\n").join(lines)
@@ -260,4 +260,5 @@ class Recorder:
 
 
 def _slug(words: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")
+    """Part of a label, capitals kept: they are all that tells some names apart."""
+    return re.sub(r"[^A-Za-z0-9]+", "-", words).strip("-")

@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 4acd71b1082d1fab, runtime 0c268439566f549f.
+Generated; do not edit. Signature f588dd5d1baac22c, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "4acd71b1082d1fab595c70ca7984a9edc992f831d0b0f88f4fa0db49104e387b"
+SIGNATURE = "f588dd5d1baac22cc495f0e3264e955dffb23344e21be87d97c7fd27e21b7bcf"
 
 
 def overlap(lower, information, alpha):

@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature 9dcf2a33307f8919, runtime 0c268439566f549f.
+Generated; do not edit. Signature b8b954cd7c36e8f0, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "9dcf2a33307f8919480b3f9bf477bd7258a71e6b6e772e829fa917ac25924334"
+SIGNATURE = "b8b954cd7c36e8f0fe3ee4b2dd53b488ba8e7bd419a373010b57b31dbbc996a6"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

@@ -7,14 +7,14 @@ with those before; chi: d times their variance beside that and w.y, y = (1/n) su
 (1/n) sum_i tau x_i: d times the covariance of that rest with the noise of the row; (1/n) sum_i change x_i:
 what a row gains with a relative excess of its squared norm.
 
-Generated; do not edit. Signature 5adeabe18b2fa198.
+Generated; do not edit. Signature 021673fe3fccfd97.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "5adeabe18b2fa198225ed35905032fcda39a8d5866f6a81e7c43d691c4477ae0"
+SIGNATURE = "021673fe3fccfd977e6f4063d08abf466b0d2451f59bd3fb8fb16c87e04e5845"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

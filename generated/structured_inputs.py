@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature 8f6c6c43e6bd4d73, runtime 0c268439566f549f.
+Generated; do not edit. Signature e543c559f4de5c66, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "8f6c6c43e6bd4d732315d67a1d91273630068bb38b70c406a6c1ec796a4845c1"
+SIGNATURE = "e543c559f4de5c66a864e01a3a0b20a341f91b3fce41a7d3f5a2ba9487e0324c"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 728d1acd876d19f2, runtime 0c268439566f549f.
+Generated; do not edit. Signature bb403257000c9225, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "728d1acd876d19f223952e59a25c7a60aec4dd230bf346be34bcab330193bcad"
+SIGNATURE = "bb403257000c92256b817e9a8db112f91ff3fe70ea561063828f3f8da4676350"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 000ab2ee90edefb5, runtime 0c268439566f549f.
+Generated; do not edit. Signature fc2e1dccc44723f0, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "000ab2ee90edefb550064e47ce382af477d9bf21b8b58c8c39e34dc442a6c629"
+SIGNATURE = "fc2e1dccc44723f058da485d9a8df7782df2804270a391a2f29cae814a57662f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 9d90e35911f5a2ce, runtime 0c268439566f549f.
+Generated; do not edit. Signature 788b7dac0295db51, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "9d90e35911f5a2ceecefa80a1073bd96ff999527dacac56a26e385eb655441a5"
+SIGNATURE = "788b7dac0295db51b5eed4d58e72242492a794c486fe0fc69a9e4cb2d1d821d6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 3a355755c48bc1a8, runtime 0c268439566f549f.
+Generated; do not edit. Signature a60f34ac9aeb5e0d, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "3a355755c48bc1a836d9bb5a99d99fc47158853d7370b7ac7219654eaf2a405f"
+SIGNATURE = "a60f34ac9aeb5e0d81555357d1e8fe4d5c3217ba74c1162ca2205430908f645a"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

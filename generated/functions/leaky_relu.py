@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature c5118be4ca479084, runtime 0c268439566f549f.
+Generated; do not edit. Signature 116d393decad2856, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "c5118be4ca4790847cb56e3104bc1ba068e139352a76a8ae927bfa2f499332ed"
+SIGNATURE = "116d393decad28563c4a3ee4f4eb82ade72e15cdd41425ff1c9219fa582f8685"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

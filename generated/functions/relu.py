@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 65600cf4dd54040c, runtime 0c268439566f549f.
+Generated; do not edit. Signature 0e5b78529cb3928a, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "65600cf4dd54040c580bd027fd27d4c6e5deb079fe08725d49b43c3622124d66"
+SIGNATURE = "0e5b78529cb3928aea52b8384a4eb1a2e77d6ed2b94498f75ad3b2b3961a156c"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 6414f8e3f99f60dc, runtime 0c268439566f549f.
+Generated; do not edit. Signature ab9c85c6e0ac68bb, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "6414f8e3f99f60dc3b1b37bbd2948505d5bacee221f60649f9db4c8e87b4530e"
+SIGNATURE = "ab9c85c6e0ac68bb45b8082b7b16111ec9e54a88ac540c54e812b17da39850e0"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

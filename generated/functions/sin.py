@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature fc19188ab52c2a4d, runtime 0c268439566f549f.
+Generated; do not edit. Signature f1591b703a1a1083, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "fc19188ab52c2a4dbd1a1b188c97bb935cade1efae9822c0c9329cb2b6b1854b"
+SIGNATURE = "f1591b703a1a108300eccd3fd0e56f537784462353e8c710e161c48895949009"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

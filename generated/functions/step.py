@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 812f292d35d44df3, runtime 0c268439566f549f.
+Generated; do not edit. Signature fcf7007ffe854820, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "812f292d35d44df36eb8555306e01d72a8e8d16fccfbc907147c84ca811125d2"
+SIGNATURE = "fcf7007ffe854820cd51bce0ea23c99e0e211ffcf4eb6cac11563c48a567ac78"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 9b3a9877de81444b, runtime 0c268439566f549f.
+Generated; do not edit. Signature 152a17d2e873bca1, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "9b3a9877de81444b9da6e4241897494601664c9aab43a24ae96ecf7fff586f21"
+SIGNATURE = "152a17d2e873bca1892808a11c39a3e4dbd2c8fa2a6685f653392c390ae69bad"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 463c3dec112e098a, runtime 0c268439566f549f.
+Generated; do not edit. Signature f22c544366a4a28a, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "463c3dec112e098ab4f31a2a5ea93a02af2bbe785c9b6ca39038e833527b2897"
+SIGNATURE = "f22c544366a4a28a613a62dc4239cb3b9e73b74e123bb374a9adf286495bc37c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 538c67da94a12a37, runtime 0c268439566f549f.
+Generated; do not edit. Signature 8e2961a0c70770ad, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "538c67da94a12a372cf9185db8d715c41dffd19f9724e45b1fd1ddb02acbf1d1"
+SIGNATURE = "8e2961a0c70770ad8e49d6cc84a6f9a19a77274ac93a637e16c8c27a1707762b"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 8d1cd52e7cb2cf47, runtime 0c268439566f549f.
+Generated; do not edit. Signature 2efcc751af085621, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "8d1cd52e7cb2cf477507d823e07cb96fee953e19e5d43e4d75c0caef3fef72f5"
+SIGNATURE = "2efcc751af08562116ffdb288027ad2375ac238fd20498fbe936aba2f08e724b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

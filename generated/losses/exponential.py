@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 77e3b0f10be6a67e, runtime 0c268439566f549f.
+Generated; do not edit. Signature d266023c5f855fae, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "77e3b0f10be6a67eca5bfcd9f44f51ef7ceadbbfe48b33eeaf4de239f1f9112d"
+SIGNATURE = "d266023c5f855fae545e54023113d792ca4d32c9c566892030de2df0a720a72b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature ac5d8f652f3247b9, runtime 0c268439566f549f.
+Generated; do not edit. Signature be588ccd4cacfc08, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "ac5d8f652f3247b920cb2cd79d52f612caf4f7c08863a4f7502ec23de625fee9"
+SIGNATURE = "be588ccd4cacfc089ff11893fac427958d0b23f4dea2642db59695887b2f5752"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

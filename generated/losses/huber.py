@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 3954ef78f1010973, runtime 0c268439566f549f.
+Generated; do not edit. Signature 4a5eb10fae119c1c, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "3954ef78f1010973a386d89e10cb97c2459673df3bce45c56ae8271976e1cefa"
+SIGNATURE = "4a5eb10fae119c1cb5c51177b5f2605f2151ccd094a170e0dc68ed4c586cc8cb"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

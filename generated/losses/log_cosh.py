@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 91270a8f095672ae, runtime 0c268439566f549f.
+Generated; do not edit. Signature 41093d7718cd3a7a, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "91270a8f095672ae9ace5cd8d2e0d6cce1519b003e21733b63fc1c4ffe9f7ff0"
+SIGNATURE = "41093d7718cd3a7ac19efbd3f8293604d4cc96847bd832f999cb348a4446e12a"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

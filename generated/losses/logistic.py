@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 4db3883c57df8fa3, runtime 0c268439566f549f.
+Generated; do not edit. Signature b3fdbfb5c97b540e, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "4db3883c57df8fa31bc8a7b813f0fe14e8ada9ac07400d111d86142f7a938e9c"
+SIGNATURE = "b3fdbfb5c97b540e4fd87e827a4ed386cb2d7fe843c5d1fff64aaf833de166d4"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature e13f060814711da9, runtime 0c268439566f549f.
+Generated; do not edit. Signature ff04614eeb59ca9d, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "e13f060814711da9e965562aff79904ab4d52efc27150348645087b8dbf274fe"
+SIGNATURE = "ff04614eeb59ca9d99644270683889e5e0a4f2a2168c501315846b52bd6c7c77"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 8e1992125ecfb834, runtime 0c268439566f549f.
+Generated; do not edit. Signature 42a46d5e4d714bfd, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "8e1992125ecfb83444f9a4fcd9de2155483449f751e02e0d00c954d7b82cdc82"
+SIGNATURE = "42a46d5e4d714bfd75165ea869bbaf7e040ac98253052d78ba95fd87956527b6"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

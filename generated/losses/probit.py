@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 20b290c042502fdc, runtime 0c268439566f549f.
+Generated; do not edit. Signature da088f48573817fb, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "20b290c042502fdcb8a64423082bf132138683441ae2af6cd19f80548980930c"
+SIGNATURE = "da088f48573817fbfc5875c39f14eefa109ce99d328f5f742dfdd940e10144f0"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature aacdc2fa3f6458e3, runtime 0c268439566f549f.
+Generated; do not edit. Signature 4b7b957514c54b87, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "aacdc2fa3f6458e30b4112f119cd0a0cd96e20a2a9c082a8ead644c99a75f7a3"
+SIGNATURE = "4b7b957514c54b877c62edb716834890d2c43b9f23162ad37ef83df4864c8c5f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature ca20f163310b78a6, runtime 0c268439566f549f.
+Generated; do not edit. Signature 3686c0f5f6d4439d, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "ca20f163310b78a61c6de6bb133400ae35c231aeb247f1c1dda2d7550369e1b0"
+SIGNATURE = "3686c0f5f6d4439d1c2653c0fadc92fe136a8c5645a8f159cc6f8d2ad77fc24a"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 3e5ab10aa3d0442e.
+in X). Generated; do not edit. Signature bd610ac8b19f075b.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "3e5ab10aa3d0442eb826d9a04e094c04eb4c96886661761fd08816f836a9bc2a"
+SIGNATURE = "bd610ac8b19f075bc5dca922d29e2dc30a724c23c7b1b960b77c68ac81c811d7"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        avg_h, avg_tg, zeta_hat_1, zeta_hat_2, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 39eba2cb4ce36a5b.
+in X). Generated; do not edit. Signature 9fd8663fd473975e.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "39eba2cb4ce36a5b7db1c89bcc54f94939d0ce058706ea38fc740790d4a835cf"
+SIGNATURE = "9fd8663fd473975e7a3be5c6103c8f0c012c4f32819d18266261292ac0808ebe"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then those of the blocks

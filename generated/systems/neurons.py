@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature a25e8eda8a19bf42.
+Generated; do not edit. Signature 991f8a7a311de0ee.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "a25e8eda8a19bf42ad0e5d1e9bde6ead72138aafb0733d14a0562799fd2c4741"
+SIGNATURE = "991f8a7a311de0ee8db157742e8f0eee2843e45a595cb12a88aa5825739dee3d"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

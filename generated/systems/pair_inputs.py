@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 78134845d073a719, runtime 0c268439566f549f.
+Generated; do not edit. Signature 3d0290394e860862, runtime 0c268439566f549f.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "78134845d073a71999cec61219d016a41842f31ed8641cd68cbbd1c1594c019c"
+SIGNATURE = "3d0290394e860862e5e86b6777c8bcb0a2ee6c093c36aee9588a634e2289ac0a"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 2dc4a2d4db4bf593.
+Generated; do not edit. Signature e5566f06b407d0dd.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "2dc4a2d4db4bf59317a877d26bfc5dcf1d2578a4669218df26727966c0feeae7"
+SIGNATURE = "e5566f06b407d0dd8b8904c8ea037c00b7097abe1183a5646291e381f3acbdd6"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

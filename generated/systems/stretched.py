@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 47ab9f4ca9c977cf.
+Generated; do not edit. Signature 651d05a111782d4e.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "47ab9f4ca9c977cf7fd86cb9ea6c001dc88b8f06c1c2032120f1ed542ab3043f"
+SIGNATURE = "651d05a111782d4ee4b4c8b5645b0987fc539e7ad7b91f5a10d3681c48bf386d"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

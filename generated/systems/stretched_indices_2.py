@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature b850776d98662077.
+Generated; do not edit. Signature 8ec8966d4bec165d.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "b850776d98662077afbb0bd6e92006c71dc1f2344254a495096a4ebe37c1d809"
+SIGNATURE = "8ec8966d4bec165d2a961ee4c5be77835ec0b9dfa8704dfdb50c9afd9f6f4748"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

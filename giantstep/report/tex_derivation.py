@@ -23,7 +23,7 @@ def derivation(parts: Sequence[Derivation]) -> Iterator[str]:
 
 
 def _relabelled(text: str, places: Sequence[str]) -> str:
-    """Labels by number: names of steps may differ in nothing but capitals."""
+    """Labels by number: two parts of a document may name a step alike."""
     remaining = iter(places)
     return _LABEL.sub(lambda _: rf"\label{{{next(remaining)}}}", text)
 

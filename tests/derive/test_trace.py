@@ -1,6 +1,7 @@
 """The trace: its three verbs and printings, and every recorded step as a number on both sides."""
 
 import dataclasses
+import re
 
 import pytest
 import sympy
@@ -45,6 +46,14 @@ def test_latex_is_one_numbered_equation_a_step_with_escaped_words() -> None:
         assert all(r"\notag" in line for line in lines[:-1]) and r"\notag" not in lines[-1]
     assert text.count(r"\notag") >= 2
     assert text.count("{") == text.count("}")
+
+
+def test_labels_of_names_that_differ_in_capitals_only() -> None:
+    recorder = Recorder("A Title")
+    for name in ("H_left", "h_left"):
+        recorder.given(name, sympy.Symbol(name), Z, "a name")
+    labels = re.findall(r"\\label\{([^}]*)\}", recorder.finish().latex())
+    assert labels == ["eq:a-title:H-left", "eq:a-title:h-left"]
 
 
 def test_markdown_and_text() -> None:
