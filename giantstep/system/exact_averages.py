@@ -134,7 +134,7 @@ def _panel(low: Any, high: Any, number: int, order: int) -> _Rule:
     return make(low, high, number, -(-order // _TOGETHER) * _TOGETHER)
 
 
-@lru_cache(maxsize=4 * _REACH)
+@lru_cache(maxsize=2 * _REACH * len(_ORDERS))  # all that one function may take
 def _unit(low: Any, high: Any, number: int, order: int) -> _Rule:
     half, middle = (high - low) / mpmath.mpf(2), (high + low) / mpmath.mpf(2)
     nodes = _gauss(number)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import io
 import json
 import os
 import shutil
@@ -146,7 +148,10 @@ print([line for text in texts for line in text.splitlines() if line.startswith("
 @pytest.fixture(scope="module")
 def signatures() -> str:
     """Signatures of modules of each kind, and the name of the folder of the user's kernels."""
-    return python(SIGNATURES).communicate()[0]
+    told = io.StringIO()
+    with contextlib.redirect_stdout(told):
+        exec(SIGNATURES, {})
+    return told.getvalue()
 
 
 @pytest.mark.parametrize(

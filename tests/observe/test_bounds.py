@@ -159,8 +159,8 @@ def test_the_minimum_over_the_learning_rate_is_below_every_point_of_a_grid() -> 
             there = bound(given.replace({"step.learning_rate": float(rate)}), kind).value  # type: ignore[arg-type]
             assert best.value <= there + 1e-12
     told: list[tuple[str, int, int]] = []
-    edge = best_bound(given, "lower", (0.01, 0.1), progress=lambda *stage: told.append(stage))
-    assert told == [("learning rates, lower bound", k, 61) for k in range(61)]
+    edge = best_bound(given, "upper", (0.01, 0.1), progress=lambda *stage: told.append(stage))
+    assert told == [("learning rates, upper bound", k, 61) for k in range(61)]
     assert edge.at_edge and edge.learning_rate == pytest.approx(0.1, rel=1e-5)
 
 

@@ -200,23 +200,24 @@ def test_targets_that_are_steep_given_the_spike(link: str, alignment: list[float
 
 
 SIMULATED = {
-    "one block": (MODELS["one block"], 1, "srf"),
-    "two blocks, two indices": (model("relu", "z1*z2 + z1", [0.6, 0.5], network__readout=TWO), 2, "srf"),
+    "one block": (MODELS["one block"], 1, "srf", 200),
+    "two blocks, two indices": (model("relu", "z1*z2 + z1", [0.6, 0.5], network__readout=TWO), 2, "srf", 200),
     "the network itself": (
         gs.Model.from_toml("examples/tanh_sign.toml").replace({"step.samples": 8.0, "step.learning_rate": 1.0}),
         1,
         "network",
+        200,
     ),
-    "logistic": (model("tanh", "sign", fit__loss="logistic"), 1, "srf"),
-    "poisson": (counts("poisson"), 1, "srf"),
+    "logistic": (model("tanh", "sign", fit__loss="logistic"), 1, "srf", 200),
+    "poisson": (counts("poisson"), 1, "srf", 100),
 }
 
 
 @pytest.mark.parametrize("name", sorted(SIMULATED))
 def test_simulated_outputs_lie_on_the_learned_function(name: str) -> None:
     # the errors of the bins are those the seeds show, bins share their seeds: |z| < 4.5 and a moderate mean square
-    given, index, what = SIMULATED[name]
-    found = learned(given, index=index, dimension=200, simulate=True, seeds=16, what=what, bins=9, seed=3)  # type: ignore[arg-type]
+    given, index, what, dimension = SIMULATED[name]
+    found = learned(given, index=index, dimension=dimension, simulate=True, seeds=16, what=what, bins=9, seed=3)  # type: ignore[arg-type]
     assert found.points is not None
     scores = found.points.scores
     assert np.isfinite(scores).all()
