@@ -23,7 +23,7 @@ from giantstep.law.layer_state import LayerState
 from giantstep.law.mirror_images import images_of
 from giantstep.law.moments_given_kappa import LabelMoments
 from giantstep.law.rest_of_target import rest_of_target
-from giantstep.law.terms import block_terms, label_widths, link_term, noisy_terms
+from giantstep.law.terms import block_terms, label_axes, link_term, noisy_terms
 from giantstep.quadrature.mesh import Term
 from giantstep.quadrature.panels import table
 from giantstep.quadrature.shift_derivatives import slope_averages
@@ -192,7 +192,7 @@ class Layer:
         fineness = (1.0 + 0.25 * level,) * self.before.rank
         label = self.target, self.before.overlaps
         return tensor_table(
-            Shape(self.terms, self.before.loadings, link, label_widths(*label), label_reach(*label)), fineness
+            Shape(self.terms, self.before.loadings, link, label_axes(*label), label_reach(*label)), fineness
         )
 
     def label(self, rows: Array, level: int) -> LabelMoments:

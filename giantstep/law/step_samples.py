@@ -19,7 +19,7 @@ from giantstep.law.layer_state import LayerState
 from giantstep.law.residual import ResidualLaw
 from giantstep.law.residual_given_kappa import residuals_given
 from giantstep.law.rest_of_target import rest_of_target
-from giantstep.law.terms import label_widths, link_term
+from giantstep.law.terms import label_axes, link_term
 from giantstep.quadrature.mesh import Term
 from giantstep.quadrature.shift_derivatives import rest_averages, slope_averages
 from giantstep.quadrature.tensor import Shape, coordinates, tensor_table
@@ -113,7 +113,7 @@ def _terms(network: Network, variances: tuple[float, ...]) -> tuple[Term, ...]:
 def _kappa(network: Network, before: LayerState, target: Target, count: int) -> tuple[Array, Array]:
     """Points [N, q] and weights [N] along the spike before the step."""
     terms, overlaps = _terms(network, before.bulk_variance), before.overlaps
-    label = label_widths(target, overlaps), label_reach(target, overlaps)
+    label = label_axes(target, overlaps), label_reach(target, overlaps)
     shape = Shape(terms, before.loadings, link_term(target, overlaps), *label)
     rows = tensor_table(shape, (count / _FEW,) * before.rank)
     weight = rows[:, 1]

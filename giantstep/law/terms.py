@@ -6,9 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from giantstep.quadrature.mesh import Term
+from giantstep.quadrature.tensor import LabelAxes
 from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Target
 
@@ -36,21 +35,13 @@ def link_term(target: Target, overlaps: Rows) -> Term | None:
     return Term(target.mean_link, gamma, 0.0, max(0.0, (1.0 - gamma) * (1.0 + gamma)))
 
 
-def label_widths(target: Target, overlaps: Rows) -> tuple[float, ...]:
-    """The smallest scale on which the mean label of several indices varies along each direction of kappa.
-
-    Given kappa an index varies by what the directions leave of it, which blurs jumps; a smooth link varies on a scale
-    of one. None of one index, whose label is a term.
-    """
+def label_axes(target: Target, overlaps: Rows) -> LabelAxes:
+    """How the mean label of several indices varies in kappa; nothing of one index, whose label is a term."""
     if target.indices == 1:
-        return ()
-    from giantstep.law.multi_index_labels import has_kinks  # labels of one index start sooner without
+        return LabelAxes()
+    from giantstep.law.label_axes import axes_of_kinks  # labels of one index start sooner without
 
-    known = np.array(overlaps)
-    left = np.sqrt(np.maximum(0.0, 1.0 - (known**2).sum(axis=0)) + target.probit)
-    scale = left if has_kinks(target.link) else np.hypot(left, 1.0)
-    with np.errstate(divide="ignore"):
-        return tuple((scale / np.abs(known)).min(axis=1).tolist())
+    return axes_of_kinks(target, overlaps)
 
 
 def noisy_terms(link: Term | None, target: Target) -> tuple[Term, ...]:

@@ -84,9 +84,8 @@ class Plane:
     ) -> Plane:
         """With panels that resolve features and label as ``tensor_table`` does."""
         along, across, steep = panel_edges(shape, 0), panel_edges(shape, 1), np.empty(0)
-        if shape.steep():
-            assert shape.target is not None
-            steep = np.asarray(initial_mesh((shape.target,), shape.reach()))
+        if terms := shape.steep(0):
+            steep = np.asarray(initial_mesh(terms, shape.reach()))
         return cls(values, away, float(along[1] - along[0]), across, steep, tolerance)
 
     def nodes(self) -> tuple[tuple[Array, Array], tuple[Array, Array]]:

@@ -38,17 +38,30 @@ _LITTLE = 1e7  # bytes that are taken without asking whether they are there
 
 
 @dataclass(frozen=True)
+class LabelAxes:
+    """How the label of several indices varies in kappa: the width along each axis.
+
+    turn: of a label that jumps or has kinks within little, orthonormal rows, the axes along which it does; kinks: terms
+    that turn where the label does, of each of these.
+    """
+
+    widths: tuple[float, ...] = ()
+    turn: Rows | None = None
+    kinks: tuple[tuple[Term, ...], ...] = ()
+
+
+@dataclass(frozen=True)
 class Shape:
     """What the rules depend on: blocks with their loadings [K][q], and the target along the first axis.
 
     target: the clean link as a function of the first coordinate; None for several indices, whose columns are zero.
-    label: of these the width on which the label varies along each axis; far: the radius where it ends.
+    label: of these how they vary; far: the radius where the label ends.
     """
 
     blocks: tuple[Term, ...]
     loadings: Rows
     target: Term | None
-    label: tuple[float, ...] = ()
+    label: LabelAxes = LabelAxes()
     far: float = 0.0
 
     @property
@@ -70,17 +83,32 @@ class Shape:
         )
         return min(widths, default=math.inf)
 
-    def steep(self) -> bool:
-        """Whether the label varies along the first axis within less than the trapezoid should resolve."""
-        if self.target is None or not function_kernel(self.target.function).BREAKPOINTS:
-            return False
-        return any(width < _STEEP for _, width in steep_places(self.target))
+    def turned(self) -> Shape:
+        """The same in coordinates along the axes of the label's kinks, which is then known by these alone."""
+        if self.label.turn is None:
+            return self
+        loadings = np.array(self.loadings) @ np.array(self.label.turn).T
+        return replace(self, loadings=tuple(map(tuple, loadings.tolist())), label=replace(self.label, turn=None))
+
+    def steep(self, axis: int) -> tuple[Term, ...]:
+        """Terms of the label that vary along an axis within less than the trapezoid should resolve."""
+        terms: tuple[Term, ...] = (self.target,) if axis == 0 and self.target is not None else ()
+        if self.label.kinks and self.label.turn is None:
+            terms = self.label.kinks[axis]
+        return tuple(
+            term
+            for term in terms
+            if function_kernel(term.function).BREAKPOINTS and any(width < _STEEP for _, width in steep_places(term))
+        )
 
     def turns_at_zero(self, axis: int, width: float) -> bool:
         """Whether outputs vary within a width next to zero, and no faster than in proportion further out: those of
         polynomials, whose variance is a polynomial, as long as no label turns elsewhere.
         """
-        if not all(_is_polynomial(term.function) for term in self.blocks) or min(self.label[axis:], default=1.0) < 1.0:
+        if (
+            not all(_is_polynomial(term.function) for term in self.blocks)
+            or min(self.label.widths[axis:], default=1.0) < 1.0
+        ):
             return False
         if axis or self.target is None:
             return True
@@ -100,9 +128,11 @@ def _table_of(shape: Shape, fineness: tuple[float, ...]) -> Array:
     fineness: of each axis, 1 for an answer right to about 1e-12 where the output is as smooth as the features.
     Raises NotConverged where there are too many nodes.
     """
-    reach = shape.reach()
-    rules = [_rule(shape, axis, reach, fineness[axis]) for axis in range(shape.rank)]
+    reach, turned = shape.reach(), shape.turned()
+    rules = [_rule(turned, axis, reach, fineness[axis]) for axis in range(shape.rank)]
     kappa, weight, first = _ball(rules, reach)
+    if shape.label.turn is not None:
+        kappa = kappa @ np.array(shape.label.turn)
     rows = _rows(shape.blocks, shape.loadings, kappa, weight, _of_target(shape, rules[0][0], first))
     rows.flags.writeable = False
     return rows
@@ -175,17 +205,16 @@ def hermite_count(width: float, fineness: float) -> float:
 
 def _rule(shape: Shape, axis: int, reach: float, fineness: float) -> tuple[Array, Array]:
     """Nodes and weights of an axis, the normal density included; symmetric, without a node at zero."""
-    if axis == 0 and shape.steep():
-        assert shape.target is not None
-        edges = initial_mesh((shape.target,), reach)
-        longest = _PANEL * trapezoid_step(shape.width(0))
+    if terms := shape.steep(axis):
+        edges = initial_mesh(terms, reach)
+        longest = _PANEL * trapezoid_step(shape.width(axis))
         parts = np.maximum(1, np.ceil(np.diff(edges) / longest)).astype(int)
         fine = [np.linspace(a, b, n, endpoint=False) for a, b, n in zip(edges[:-1], edges[1:], parts, strict=True)]
         return nodes(np.array([*np.concatenate(fine), edges[-1]]), 2 * max(1, round(_ORDER * fineness / 2.0)))
     widths = [shape.width(axis)]
     if axis == 0 and shape.target is not None:
         widths += [width for _, width in steep_places(shape.target)]
-    smooth = min([*widths, *shape.label[axis : axis + 1]])
+    smooth = min([*widths, *shape.label.widths[axis : axis + 1]])
     step, count = trapezoid_step(min(widths)) / fineness, hermite_count(smooth, fineness)
     if count <= min(_SAVES * reach / step, _LARGEST):
         return hermite(int(count))

@@ -10,7 +10,7 @@ import numpy as np
 
 from giantstep.law.label_growth import label_reach, spacing_of
 from giantstep.law.multi_index_labels import has_kinks, meetings_along, turns_along
-from giantstep.law.terms import label_widths, noisy_terms
+from giantstep.law.terms import label_axes, noisy_terms
 from giantstep.quadrature.mesh import NARROW, Term
 from giantstep.quadrature.panels import edges_of, rows_at, table, terms_of
 from giantstep.quadrature.tensor import Shape, tensor_table
@@ -51,7 +51,7 @@ class AveragedTerms:
         if self.loadings is None:
             return rows_that_count(self._on_line(level), spacing_of(self.target, self.overlaps).reach)
         far = label_reach(self.target, self.overlaps)
-        shape = Shape(self.blocks, self.loadings, self.along, label_widths(self.target, self.overlaps), far)
+        shape = Shape(self.blocks, self.loadings, self.along, label_axes(self.target, self.overlaps), far)
         return rows_that_count(tensor_table(shape, level.fineness(len(self.overlaps))), far)
 
     def have_panels(self, level: Level) -> bool:

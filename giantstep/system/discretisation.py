@@ -227,7 +227,7 @@ def _half(rows: Array, rank: int) -> Array:
     """
     others = [-1.0] * (rank - 1)  # the other coordinates of kappa
     signs = np.array([-1.0, 1.0, -1.0, 1.0, 1.0, *others, *_parities((rows.shape[1] - 4 - rank) // 3)])
-    if np.any(np.abs(rows - rows[::-1] * signs) > 1e-12 * np.max(np.abs(rows), axis=0)):
+    if not rows[:, 0].all() or np.any(np.abs(rows - rows[::-1] * signs) > 1e-12 * np.max(np.abs(rows), axis=0)):
         return rows
     half = rows[rows[:, 0] > 0.0].copy()
     half[:, 1] *= 2.0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from giantstep.law.label_growth import label_reach
-from giantstep.law.terms import label_widths
+from giantstep.law.terms import label_axes
 from giantstep.quadrature.mesh import ORDERS
 from giantstep.quadrature.panels import wide_columns
 from giantstep.quadrature.tensor import Shape, coordinates, rows_along, tensor_table
@@ -120,8 +120,9 @@ def shape_of(problem: Problem | Features) -> Shape:
     """What the rules for kappa in R^q depend on."""
     assert problem.loadings is not None
     target, overlaps = problem.model.target, problem.overlaps
-    widths, far = label_widths(target, overlaps), label_reach(target, overlaps)
-    return Shape(problem.blocks, problem.loadings, problem.link, widths, far)
+    return Shape(
+        problem.blocks, problem.loadings, problem.link, label_axes(target, overlaps), label_reach(target, overlaps)
+    )
 
 
 def solver_nodes(rows: Array, span: Span | None) -> Array:

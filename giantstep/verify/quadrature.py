@@ -171,9 +171,13 @@ def drawn_nodes(
 
 
 def _trapezoids(step: float, shift: float, rank: int, width: float, cuts: Sequence[float]) -> tuple[Array, Array]:
-    """Nodes of kappa and weights, of panels along the first direction where there are cuts."""
-    line = (np.arange(-int(8.0 / step), int(8.0 / step) + 1) + shift) * step
-    axes = [(line, step * density(line))] * rank
+    """Nodes of kappa and weights, of panels along the first direction where there are cuts.
+
+    Axes are shifted by different parts: moved alike, nodes would lie about a kink across a diagonal as before.
+    """
+    whole = np.arange(-int(8.0 / step), int(8.0 / step) + 1)
+    lines = [(whole + shift / (1 + axis)) * step for axis in range(rank)]
+    axes = [(line, step * density(line)) for line in lines]
     if len(cuts):
         axes[0] = tuple(part[0] for part in normal_nodes(np.array([cuts]), width))
     kappa = np.stack([axis.ravel() for axis in np.meshgrid(*(x for x, _ in axes), indexing="ij")], axis=1)
@@ -224,7 +228,7 @@ def grid_nodes(
 ) -> Nodes:
     """Nodes of a trapezoidal rule along each of several directions, of panels along the first where there are cuts.
 
-    The error is what a rule shifted by half, with narrower panels, gives.
+    The error is what a shifted rule, by half along the first axis, with narrower panels, gives.
     """
     found = []
     for shift, width in ((0.0, 2.0), (0.5, 1.5)):

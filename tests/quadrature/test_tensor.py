@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from giantstep.law.terms import label_widths
+from giantstep.law.terms import label_axes
 from giantstep.quadrature.mesh import Term
-from giantstep.quadrature.tensor import Shape, hermite_count, tensor_table
+from giantstep.quadrature.tensor import LabelAxes, Shape, hermite_count, tensor_table
 from giantstep.spec.kernels import coefficients
 from giantstep.spec.model import Target
 
@@ -53,10 +53,10 @@ def test_weak_axes_have_few_nodes() -> None:
 def test_a_label_varies_along_the_axes_that_it_knows() -> None:
     """tanh: on a scale of one along each index. A jump: on what the directions leave of the index."""
     overlaps = ((0.6, 0.0), (0.0, 0.8), (0.0, 0.0))
-    smooth, jumps = (label_widths(Target(link), overlaps) for link in ("tanh(z1) + z2", "sign(z1) + z2"))
+    smooth, jumps = (label_axes(Target(link), overlaps).widths for link in ("tanh(z1) + z2", "sign(z1) + z2"))
     assert smooth == pytest.approx([math.hypot(0.8, 1.0) / 0.6, math.hypot(0.6, 1.0) / 0.8, math.inf])
     assert jumps == pytest.approx([0.8 / 0.6, 0.6 / 0.8, math.inf])
-    assert label_widths(Target("sign"), ((0.6,), (0.0,))) == ()
+    assert label_axes(Target("sign"), ((0.6,), (0.0,))) == LabelAxes()
 
 
 @pytest.mark.parametrize("function", ["erf", "gelu", "log(1+exp(2*z))-abs(z)", "linear", "sin"])

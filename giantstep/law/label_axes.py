@@ -1,0 +1,136 @@
+"""Axes of kappa, of spikes of several directions, along which the label of several indices jumps or has kinks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from derive.language.grammar import Node
+from derive.language.links import link_of, variables_of
+from giantstep.law.kink_roots import REACH
+from giantstep.law.multi_index_labels import has_kinks
+from giantstep.quadrature.kinks import LINE, along_a_line, bracketed_zeros, degree, kinks
+from giantstep.quadrature.mesh import Term
+from giantstep.quadrature.tensor import LabelAxes
+from giantstep.spec.errors import NotConverged
+from giantstep.spec.expressions import jet
+from giantstep.spec.matrix import Rows
+from giantstep.spec.model import Target
+
+Array = np.ndarray
+_SHARP = 0.1  # a width that panels resolve with fewer nodes than evenly spaced ones
+_RESOLVED = 0.02  # a width in kappa that nodes on any axes resolve
+_FAR = 8.0  # how far out in kappa a kink is felt
+_NO_WIDTH = 1e-9  # of a kink that kappa decides, to rounding
+
+
+@dataclass(frozen=True)
+class _Kink:
+    """A kink where ``along . kappa`` plus a normal variable of that variance passes ``-offset``; along: None if it is
+    bent.
+    """
+
+    along: Array | None
+    offset: float
+    variance: float
+    width: float
+
+
+@lru_cache(maxsize=64)
+def axes_of_kinks(target: Target, overlaps: Rows) -> LabelAxes:
+    """How the mean label of several indices varies in kappa.
+
+    Given kappa an index varies by what the directions leave of it, which blurs jumps; a smooth link varies on a scale
+    of one. Raises NotConverged where the label jumps, or nearly so, along curves of kappa.
+    """
+    known, kinked = np.array(overlaps), has_kinks(target.link)
+    left = np.sqrt(np.maximum(0.0, 1.0 - (known**2).sum(axis=0)) + target.probit)
+    widths = _widths(left if kinked else np.hypot(left, 1.0), known)
+    found = [kink for kink in _kinks(target, known) if kink.width < _SHARP] if kinked and min(widths) < _SHARP else []
+    if not found:
+        return LabelAxes(widths)
+    turn = _basis([kink for kink in sorted(found, key=lambda kink: kink.width) if kink.along is not None], len(known))
+    terms: list[list[Term]] = [[] for _ in known]
+    for kink in found:
+        axis, scale = _axis_of(kink, turn)
+        if axis is not None:
+            terms[axis].append(Term("relu", scale, kink.offset, kink.variance))
+        elif kink.width < _RESOLVED:
+            raise NotConverged(
+                "the label jumps or has a kink along curves of kappa, or along lines that cross at an angle, which the "
+                f"{len(known)} directions of the spike decide to {kink.width:.1e}: nodes on axes do not follow them",
+                "lower spike.alignment so that its columns are shorter than 0.999, or set target.probit, which blurs "
+                "jumps",
+            )
+    kinks_of_axes = tuple(tuple(dict.fromkeys(each)) for each in terms)
+    return LabelAxes(_widths(left, turn @ known), tuple(map(tuple, turn.tolist())), kinks_of_axes)
+
+
+def _widths(scale: Array, known: Array) -> tuple[float, ...]:
+    """The least scale in kappa of any index, along each axis."""
+    along = np.abs(known)
+    found = np.divide(scale, along, out=np.full(known.shape, math.inf), where=along > 0.0)
+    return tuple(found.min(axis=1).tolist())
+
+
+def _kinks(target: Target, known: Array) -> Iterator[_Kink]:
+    """Straight kinks of a link, and of each bent one how sharply kappa decides its indices."""
+    found = link_of(target.link)
+    names = found.variables
+    for node in dict.fromkeys(kinks(found.node)):
+        used = [name for name in names if name in variables_of(node)]
+        if degree(along_a_line(node, names), LINE) == 1:
+            yield _straight(*_value_and_slopes(node, names), known, target.probit)
+        elif len(used) == 1:
+            slopes = np.array([float(name == used[0]) for name in names])
+            for place in _zeros(node, used[0]):
+                yield _straight(-place, slopes, known, target.probit)
+        else:
+            each = np.eye(len(names))[[names.index(name) for name in used]]
+            yield _Kink(None, 0.0, 0.0, min(_straight(0.0, slopes, known, target.probit).width for slopes in each))
+
+
+def _straight(offset: float, slopes: Array, known: Array, probit: float) -> _Kink:
+    along = known @ slopes
+    variance = max(0.0, float(slopes @ slopes) * (1.0 + probit) - float(along @ along))
+    length = math.sqrt(float(along @ along))
+    return _Kink(along, offset, variance, math.sqrt(variance) / length if length > 0.0 else math.inf)
+
+
+def _value_and_slopes(node: Node, names: tuple[str, ...]) -> tuple[float, Array]:
+    zero = {name: np.zeros(1) for name in names}
+    jets = [jet(node, name, zero, 1) for name in names]
+    return float(np.ravel(jets[0][0])[0]), np.array([float(np.ravel(each[1])[0]) for each in jets])
+
+
+def _zeros(node: Node, name: str) -> list[float]:
+    def at(z: Array) -> Array:
+        return np.asarray(jet(node, name, {name: z.ravel()}, 0)[0]).reshape(1, -1)
+
+    return [float(place) for place in bracketed_zeros(at, (-REACH, REACH))[:, 0]]
+
+
+def _basis(kinks: list[_Kink], rank: int) -> Array:
+    """Orthonormal rows, the first ones along the kinks in their order."""
+    rows: list[Array] = []
+    for vector in (*(kink.along for kink in kinks), *np.eye(rank)):
+        assert vector is not None
+        rest = vector - sum((row * float(row @ vector) for row in rows), np.zeros(rank))
+        if len(rows) < rank and float(rest @ rest) > 0.25 * float(vector @ vector):
+            rows.append(rest / math.sqrt(float(rest @ rest)))
+    return np.array(rows)
+
+
+def _axis_of(kink: _Kink, turn: Array) -> tuple[int | None, float]:
+    """The axis that a kink lies across, as far as it is felt, and its slope there; None for none."""
+    if kink.along is None:
+        return None, 0.0
+    parts = turn @ kink.along
+    axis = int(np.argmax(np.abs(parts)))
+    beside = math.sqrt(max(0.0, float(parts @ parts) - float(parts[axis]) ** 2))
+    close = beside * _FAR <= max(kink.width, _NO_WIDTH) * abs(float(parts[axis]))
+    return (axis if close else None), float(parts[axis])
