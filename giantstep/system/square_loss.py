@@ -284,7 +284,7 @@ def _stalled(problem: Problem, block: int) -> str:
 
 def rounding_hint(problem: Problem) -> str:
     """What to try where the solution is lost in rounding: the cause that was measured, or that there is none."""
-    if found := slight_hint(problem):
+    if found := slight_hint(problem) or peak_hint(problem):
         return found
     span = span_of(problem)
     if span is not None and span.least < _COLLINEAR:
@@ -297,4 +297,4 @@ def rounding_hint(problem: Problem) -> str:
             "give a dimension, or merge close readout values: the mean feature of one block has a share "
             f"{span.least:.0e} beside those of the others"
         )
-    return peak_hint(problem) or UNEXPLAINED
+    return UNEXPLAINED

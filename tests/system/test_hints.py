@@ -14,6 +14,7 @@ from giantstep.spec.errors import NotConverged
 from giantstep.system.problem import problem_of
 from giantstep.system.resampled_fit import settled_system
 from giantstep.system.slight_response import largest_response, slight_hint
+from giantstep.system.span import span_of
 from giantstep.system.square_loss import rounding_hint
 from giantstep.system.stalled import hint
 from giantstep.system.tolerated import tolerated
@@ -65,6 +66,20 @@ def test_the_interpolation_peak_is_a_cause(samples: float, ridge: float, told: b
     )
     large = model.replace({"network.activation": "1000*tanh(z)", "fit.ridge": 1e6 * ridge})
     assert ["errors peak" in hint(problem_of(each)) for each in (model, large)] == [told, told]
+
+
+def test_the_interpolation_peak_is_told_before_mean_features_that_are_nearly_dependent() -> None:
+    """A dimension does not help there, with which mean features are no span."""
+    model = gs.model("relu", link="sign(sin(2*z))", bias=0.3, width=6.7, samples=6.7, ridge=1e-8).replace(
+        {
+            "network.readout": {"values": [1.29, 1.52, 1.19, 0.88]},
+            "spike": {"strength": 4.8, "alignment": 1.0 - 1e-9, "bulk_variance": 1.0},
+            "step": None,
+        }
+    )
+    span = span_of(problem_of(model))
+    assert span is not None and span.least < 1e-3
+    assert "errors peak" in rounding_hint(problem_of(model))
 
 
 def test_a_tolerance_that_takes_the_number_is_one_that_does() -> None:
