@@ -329,9 +329,11 @@ def follow(response: Response, state: State, z: complex, tolerance: float = 0.2,
             break
     missed = f"the spectrum cannot be followed to x = {z.real:.6g}"
     if response.rank > 1 and response.unresolved:
+        samples, width, *_ = response.problem.parameters
+        more = ", or raise fit.samples above network.width" if samples <= width else ""
         raise NotConverged(
             f"{missed}: averages over the {response.rank} directions of the spike need more than {MOST:,} nodes there",
-            "lower the strength of the spike, or raise fit.samples above network.width",
+            f"lower the strength of the spike{more}",
         )
     raise NotConverged(missed, "change the model slightly, or report this")
 
