@@ -39,6 +39,12 @@ class _Kink:
     variance: float
     width: float
 
+    def along_axes(self, turn: Array) -> tuple[float, ...]:
+        """The width along each axis."""
+        if self.along is None:
+            return (self.width,) * len(turn)
+        return _widths(np.array([math.sqrt(self.variance)]), (turn @ self.along)[:, None])
+
 
 @lru_cache(maxsize=64)
 def axes_of_kinks(target: Target, overlaps: Rows) -> LabelAxes:
@@ -50,24 +56,31 @@ def axes_of_kinks(target: Target, overlaps: Rows) -> LabelAxes:
     known, kinked = np.array(overlaps), has_kinks(target.link)
     left = np.sqrt(np.maximum(0.0, 1.0 - (known**2).sum(axis=0)) + target.probit)
     widths = _widths(left if kinked else np.hypot(left, 1.0), known)
-    found = [kink for kink in _kinks(target, known) if kink.width < _SHARP] if kinked and min(widths) < _SHARP else []
-    if not found:
+    if not kinked or min(widths) >= _SHARP:
         return LabelAxes(widths)
-    turn = _basis([kink for kink in sorted(found, key=lambda kink: kink.width) if kink.along is not None], len(known))
+    found = sorted(_kinks(target, known), key=lambda kink: kink.width)
+    sharp = [kink for kink in found if kink.width < _SHARP]
+    turn = _basis([kink.along for kink in sharp if kink.along is not None], len(known)) if sharp else np.eye(len(known))
     terms: list[list[Term]] = [[] for _ in known]
-    for kink in found:
+    others = [kink for kink in found if kink.width >= _SHARP]
+    for kink in sharp:
         axis, scale = _axis_of(kink, turn)
         if axis is not None:
             terms[axis].append(Term("relu", scale, kink.offset, kink.variance))
-        elif kink.width < _RESOLVED:
+        elif kink.width >= _RESOLVED:
+            others.append(kink)
+        else:
             raise NotConverged(
                 "the label jumps or has a kink along curves of kappa, or along lines that cross at an angle, which the "
                 f"{len(known)} directions of the spike decide to {kink.width:.1e}: nodes on axes do not follow them",
                 "lower spike.alignment so that its columns are shorter than 0.999, or set target.probit, which blurs "
                 "jumps",
             )
-    kinks_of_axes = tuple(tuple(dict.fromkeys(each)) for each in terms)
-    return LabelAxes(_widths(left, turn @ known), tuple(map(tuple, turn.tolist())), kinks_of_axes)
+    smooth = _widths(np.hypot(left, 1.0), turn @ known)
+    beside = tuple(min(each) for each in zip(smooth, *(kink.along_axes(turn) for kink in others), strict=True))
+    if not sharp:
+        return LabelAxes(beside)
+    return LabelAxes(beside, tuple(map(tuple, turn.tolist())), tuple(tuple(dict.fromkeys(each)) for each in terms))
 
 
 def _widths(scale: Array, known: Array) -> tuple[float, ...]:
@@ -114,11 +127,10 @@ def _zeros(node: Node, name: str) -> list[float]:
     return [float(place) for place in bracketed_zeros(at, (-REACH, REACH))[:, 0]]
 
 
-def _basis(kinks: list[_Kink], rank: int) -> Array:
-    """Orthonormal rows, the first ones along the kinks in their order."""
+def _basis(along: list[Array], rank: int) -> Array:
+    """Orthonormal rows, the first ones along the vectors in their order."""
     rows: list[Array] = []
-    for vector in (*(kink.along for kink in kinks), *np.eye(rank)):
-        assert vector is not None
+    for vector in (*along, *np.eye(rank)):
         rest = vector - sum((row * float(row @ vector) for row in rows), np.zeros(rank))
         if len(rows) < rank and float(rest @ rest) > 0.25 * float(vector @ vector):
             rows.append(rest / math.sqrt(float(rest @ rest)))

@@ -29,6 +29,9 @@ Array = np.ndarray
 _STEEP = 0.25  # a label that varies within less is integrated on panels
 _ORDER, _PANEL = 16, 8.0  # of the panels, at fineness 1; their length in steps of the trapezoid: as right as that
 _DIGITS, _MORE = 6.35, 7.6  # a quarter of -log(1e-11); of log(fineness), pairs of nodes beside what is in proportion
+#: steps of a label's width, of as many digits, that a step is no longer than: two rules that miss a turn by more differ
+#: by less than is left
+_WITHIN = 2.0
 _SAVES = 1.5  # nodes of the trapezoid over those of the Gauss rule
 _LARGEST = 300  # Gauss rule: weights of one that is much larger overflow
 _MOST = 4_000_000  # nodes
@@ -215,7 +218,8 @@ def _rule(shape: Shape, axis: int, reach: float, fineness: float) -> tuple[Array
     if axis == 0 and shape.target is not None:
         widths += [width for _, width in steep_places(shape.target)]
     smooth = min([*widths, *shape.label.widths[axis : axis + 1]])
-    step, count = trapezoid_step(min(widths)) / fineness, hermite_count(smooth, fineness)
+    coarsest = _WITHIN * trapezoid_step(min(shape.label.widths[axis : axis + 1], default=math.inf))
+    step, count = min(trapezoid_step(min(widths)), coarsest) / fineness, hermite_count(smooth, fineness)
     if count <= min(_SAVES * reach / step, _LARGEST):
         return hermite(int(count))
     if shape.turns_at_zero(axis, min(widths)):

@@ -80,6 +80,13 @@ def test_other_kinks_are_refused(link: str) -> None:
         gs.solve(MODEL.replace({"target.link": link}))
 
 
+def test_a_loose_tolerance_leaves_the_error_told_above_what_is_missed() -> None:
+    """A bent jump within a sixteenth of kappa: wider steps were off by three times what two of them differed by."""
+    alignment = [[0.998, 0.0], [0.0, 0.998]]
+    found = gs.solve(MODEL.replace({"spike.alignment": alignment, "target.link": "sign(z1*z2-0.3)"}), tolerance=1e-3)
+    assert abs(found.test_error / 1.243325931 - 1.0) <= found.quadrature_error + 1e-9  # digits of the other solver
+
+
 def test_a_kink_across_a_diagonal_of_nodes_is_seen_to_be_missed() -> None:
     """Nodes that are moved alike along both axes lie about it as before: two rules agreed to 1e-12, 1e-2 off."""
     from giantstep.verify.quadrature import grid_nodes
