@@ -307,7 +307,8 @@ def test_what_does_not_settle_names_the_tolerance_that_is_reached(monkeypatch: p
     def solved(vocabulary: gs.Model, start: object) -> SimpleNamespace:
         counts.append(len(vocabulary.network.readout.values))
         error = 0.5 * (1.0 + 3e-8 * len(counts))
-        return SimpleNamespace(test_error=error, train_error=1.0, order_parameters={"Q2": np.ones(1)}, dimension=None)
+        told = {"test_error": error, "train_error": 1.0, "order_parameters": {"Q2": np.ones(1)}}
+        return SimpleNamespace(**told, dimension=None, nodes=100)
 
     monkeypatch.setattr(continuous_readout, "at_other_nodes", lambda before, vocabulary: before)
     with pytest.raises(NotConverged) as refused:

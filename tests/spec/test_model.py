@@ -188,7 +188,7 @@ def test_lists(key: str) -> None:
         ["1", 1.0],
         [True, 1.0],
     ]
-    wrong += [[math.nan, 1.0], [math.inf, 1.0], [1e13, 1.0], {1.0, 2.0}, [1.0] * 193, np.eye(2)]
+    wrong += [[math.nan, 1.0], [math.inf, 1.0], [1e13, 1.0], {1.0, 2.0}, [1.0] * 257, np.eye(2)]
     for value in wrong:
         assert key in refused(put(key, value))
     assert f"{key}[1]" in refused(put(key, [0.5, "x"]))
