@@ -61,26 +61,36 @@ def axes_of_kinks(target: Target, overlaps: Rows) -> LabelAxes:
     found = sorted(_kinks(target, known), key=lambda kink: kink.width)
     sharp = [kink for kink in found if kink.width < _SHARP]
     turn = _basis([kink.along for kink in sharp if kink.along is not None], len(known)) if sharp else np.eye(len(known))
-    terms: list[list[Term]] = [[] for _ in known]
-    others = [kink for kink in found if kink.width >= _SHARP]
-    for kink in sharp:
-        axis, scale = _axis_of(kink, turn)
-        if axis is not None:
-            terms[axis].append(Term("relu", scale, kink.offset, kink.variance))
-        elif kink.width >= _RESOLVED:
-            others.append(kink)
-        else:
-            raise NotConverged(
-                "the label jumps or has a kink along curves of kappa, or along lines that cross at an angle, which the "
-                f"{len(known)} directions of the spike decide to {kink.width:.1e}: nodes on axes do not follow them",
-                "lower spike.alignment so that its columns are shorter than 0.999, or set target.probit, which blurs "
-                "jumps",
-            )
+    terms, bent = _on_axes(sharp, turn)
+    others = [*bent, *(kink for kink in found if kink.width >= _SHARP)]
     smooth = _widths(np.hypot(left, 1.0), turn @ known)
     beside = tuple(min(each) for each in zip(smooth, *(kink.along_axes(turn) for kink in others), strict=True))
     if not sharp:
         return LabelAxes(beside)
-    return LabelAxes(beside, tuple(map(tuple, turn.tolist())), tuple(tuple(dict.fromkeys(each)) for each in terms))
+    return LabelAxes(beside, tuple(map(tuple, turn.tolist())), terms)
+
+
+def _on_axes(kinks: list[_Kink], turn: Array) -> tuple[tuple[tuple[Term, ...], ...], list[_Kink]]:
+    """Terms that turn at kinks across each axis, and the kinks that lie across none. Raises NotConverged where kappa
+    decides one of these.
+    """
+    terms: list[dict[Term, None]] = [{} for _ in turn]  # in their order, each once
+    others = []
+    for kink in kinks:
+        axis, scale = _axis_of(kink, turn)
+        if axis is not None:
+            terms[axis][Term("relu", scale, kink.offset, kink.variance)] = None
+        elif kink.width >= _RESOLVED:
+            others.append(kink)
+        else:
+            raise NotConverged(
+                "the label jumps or has a kink along curves of kappa, or along lines that cross at an angle, and the "
+                f"{len(turn)} directions of the spike decide where (to {kink.width:.0e}): nodes on axes do not follow "
+                "them",
+                "lower spike.alignment so that its columns are shorter than 0.999, or set target.probit, which blurs "
+                "jumps",
+            )
+    return tuple(map(tuple, terms)), others
 
 
 def _widths(scale: Array, known: Array) -> tuple[float, ...]:
