@@ -14,10 +14,10 @@ from giantstep.quadrature.panels import table
 from giantstep.quadrature.tensor import coordinates, tensor_table
 from giantstep.spec.kernels import coefficients
 from giantstep.spec.model import Target
+from giantstep.system.averaged_terms import AveragedTerms
 from giantstep.system.discretisation import resolved_on
 from giantstep.system.level import Level
 from giantstep.system.problem import Problem
-from giantstep.system.square_tables import shape_of
 
 Array = np.ndarray
 _OUTPUT = 24  # of a level: nothing is averaged over the output here
@@ -74,7 +74,7 @@ def conditional(problem: Problem, order: int, halvings: int = 0) -> Conditional:
 def _nodes(problem: Problem, order: int, halvings: int) -> Array:
     """The coefficients at nodes of kappa; those of several directions are about as dense as a solution's."""
     if problem.rank > 1:
-        return tensor_table(shape_of(problem), (order / ORDERS[-1] * 1.3**halvings,) * problem.rank)
+        return tensor_table(AveragedTerms.of(problem).shape, (order / ORDERS[-1] * 1.3**halvings,) * problem.rank)
     target = problem.model.target
     further, spacing = noisy_terms(problem.link, target), spacing_of(target, problem.overlaps)
     return table(problem.blocks, problem.link, order, halvings, further=further, spacing=spacing)

@@ -24,12 +24,12 @@ from giantstep.spec.metrics import Metrics, MetricsKind
 from giantstep.spec.model import Model
 from giantstep.spec.outline import outline
 from giantstep.spec.shown import LINES, Row, Shown, cut, number
+from giantstep.system.averaged_terms import AveragedTerms
 from giantstep.system.mean_predicted import share_at_ends
 from giantstep.system.problem import problem_of
 from giantstep.system.reduced_order import order_of
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
-from giantstep.system.square_tables import shape_of
 
 Array = np.ndarray
 _WIDEST, _NARROWER = 6.0, 8  # panels of the output; how often they are halved
@@ -295,7 +295,7 @@ def _on_grid(name: str, given: Given, resolution: Resolution, left: float) -> tu
     """Several directions of kappa: the rule of their features, at finer and finer nodes: an output may turn faster."""
     problem, before = given.output.problem, math.nan
     for fineness in _FINENESS:
-        rows = tensor_table(shape_of(problem), (fineness,) * problem.rank)
+        rows = tensor_table(AveragedTerms.of(problem).shape, (fineness,) * problem.rank)
         kappa = coordinates(rows, 1, problem.rank)
         terms = rows[:, 1] * given.at(kappa, resolution)
         value = float(terms.sum())

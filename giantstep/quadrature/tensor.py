@@ -110,7 +110,7 @@ class Shape:
         """
         if (
             not all(_is_polynomial(term.function) for term in self.blocks)
-            or min(self.label.widths[axis:], default=1.0) < 1.0
+            or min(self.label.widths[axis : axis + 1], default=1.0) < 1.0
         ):
             return False
         if axis or self.target is None:

@@ -50,9 +50,15 @@ class AveragedTerms:
         """The rows of the table that count; of a target of several indices without its columns."""
         if self.loadings is None:
             return rows_that_count(self._on_line(level), spacing_of(self.target, self.overlaps).reach)
-        far = label_reach(self.target, self.overlaps)
-        shape = Shape(self.blocks, self.loadings, self.along, label_axes(self.target, self.overlaps), far)
-        return rows_that_count(tensor_table(shape, level.fineness(len(self.overlaps))), far)
+        shape = self.shape
+        return rows_that_count(tensor_table(shape, level.fineness(len(self.overlaps))), shape.far)
+
+    @property
+    def shape(self) -> Shape:
+        """What the rules for kappa in R^q depend on, of several directions."""
+        assert self.loadings is not None
+        label = label_axes(self.target, self.overlaps), label_reach(self.target, self.overlaps)
+        return Shape(self.blocks, self.loadings, self.along, *label)
 
     def have_panels(self, level: Level) -> bool:
         """Whether the nodes of one direction of kappa lie on panels."""

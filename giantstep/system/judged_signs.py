@@ -27,7 +27,6 @@ from giantstep.system.resolved import Resolved
 from giantstep.system.settled_axes import on_settled_axes
 from giantstep.system.sign_lines import sign_plane
 from giantstep.system.sign_panels import PLAIN, Output, Signs, turns_fast
-from giantstep.system.square_tables import shape_of
 from giantstep.system.vanishing_outputs import Ends
 
 Array = np.ndarray
@@ -146,7 +145,7 @@ class JudgedSigns(LinearReadouts):
         if found.settled or not plane:
             yield found.output
         else:
-            rough, fine = sign_plane(shape_of(self.problem), self._output_at).nodes()
+            rough, fine = sign_plane(AveragedTerms.of(self.problem).shape, self._output_at).nodes()
             yield from self._in_parts(*(rough if self.level.rough else fine))
 
     def _found_signs(self, on_panels: bool = False) -> Signs | None:

@@ -12,6 +12,7 @@ from generated.runtime.between_nodes import NOTHING, crosses
 from generated.runtime.label_search import NOWHERE
 from giantstep.law.kinds_of_labels import Intervals
 from giantstep.quadrature.plane import Plane
+from giantstep.system.averaged_terms import AveragedTerms
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import resolved_in_plane, rows_between
 from giantstep.system.kappa_panels import integrands
@@ -19,7 +20,6 @@ from giantstep.system.label_crossings import distances_to
 from giantstep.system.level import Level
 from giantstep.system.problem import Problem
 from giantstep.system.resolved import Resolved
-from giantstep.system.square_tables import shape_of
 from giantstep.system.system_of_problem import coupled_at
 
 Array = np.ndarray
@@ -55,7 +55,7 @@ def on_lines(problem: Problem, levels: Sequence[Level], x: Array, tolerance: flo
         average(*given)
         return integrands(system)
 
-    rough, fine = Plane.of(shape_of(problem), values, lambda kappa: _away(at(kappa)), tolerance).nodes()
+    rough, fine = Plane.of(AveragedTerms.of(problem).shape, values, lambda kappa: _away(at(kappa)), tolerance).nodes()
     nodes = [rough if level.rough else fine for level in levels]
     return [
         coupled_at(problem, level, resolved_in_plane(problem, level, *given))

@@ -9,9 +9,9 @@ from giantstep.law.label_cells import Cells, straight_law
 from giantstep.law.labels import label_law
 from giantstep.quadrature.tensor import tensor_table
 from giantstep.spec.errors import NotConverged
+from giantstep.system.averaged_terms import AveragedTerms
 from giantstep.system.kernels import bend_of, loss_kernel
 from giantstep.system.problem import Problem
-from giantstep.system.square_tables import shape_of
 
 _MOST = 12_000_000  # nodes of label and kappa together: some five seconds for each evaluation of the equations
 _OF_A_LINE = 3  # nodes that take as long as one where the label is linear beside it
@@ -26,7 +26,7 @@ def require_affordable(problem: Problem) -> None:
     target, loss = problem.model.target, problem.model.fit.loss
     if problem.rank == 1 or target.indices == 1 or loss.key == "square":
         return
-    nodes = len(tensor_table(shape_of(problem), (1.0,) * problem.rank))
+    nodes = len(tensor_table(AveragedTerms.of(problem).shape, (1.0,) * problem.rank))
     sample = np.random.default_rng(0).standard_normal((_SAMPLE, problem.rank))
     straight = straight_law(target, problem.overlaps, (loss.form, bend_of(loss_kernel(loss))), sample)
     law = label_law(target, problem.overlaps, sample) if straight is None else straight

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from giantstep.law.label_growth import label_reach
-from giantstep.law.terms import label_axes
 from giantstep.quadrature.mesh import ORDERS
 from giantstep.quadrature.panels import wide_columns
-from giantstep.quadrature.tensor import Shape, coordinates, rows_along, tensor_table
+from giantstep.quadrature.tensor import coordinates, rows_along, tensor_table
 from giantstep.spec.model import Target
 from giantstep.system.level import PANELS, Level
-from giantstep.system.problem import Features, Problem
+from giantstep.system.problem import Features
 from giantstep.system.span import Span
 
 if TYPE_CHECKING:
@@ -100,11 +98,11 @@ def _on_panels(features: Features, fineness: Fineness) -> Array:
 
 
 def _on_axes(features: Features, fineness: Fineness) -> Array:
-    from giantstep.system.averaged_terms import rows_that_count
+    from giantstep.system.averaged_terms import AveragedTerms, rows_that_count
 
     steps = zip(fineness.axes, fineness.coarse[:-1], strict=True)
     axes = tuple(FINER**times * (_COARSER if coarser else 1.0) for times, coarser in steps)
-    shape = shape_of(features)
+    shape = AveragedTerms.of(features).shape
     return rows_that_count(tensor_table(shape, axes), shape.far)
 
 
@@ -114,15 +112,6 @@ def _with_label(rows: Array, label: LabelMoments, target: Target) -> Array:
     of_label = replace(label, mean=kept * label.mean, linear=kept * label.linear)
     columns = [rows[:, :place], of_label.mean, of_label.linear, of_label.rest, rows[:, place:]]
     return np.ascontiguousarray(np.column_stack(columns))
-
-
-def shape_of(problem: Problem | Features) -> Shape:
-    """What the rules for kappa in R^q depend on."""
-    assert problem.loadings is not None
-    target, overlaps = problem.model.target, problem.overlaps
-    return Shape(
-        problem.blocks, problem.loadings, problem.link, label_axes(target, overlaps), label_reach(target, overlaps)
-    )
 
 
 def solver_nodes(rows: Array, span: Span | None) -> Array:

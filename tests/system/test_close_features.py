@@ -16,10 +16,10 @@ from giantstep.quadrature.panels import table
 from giantstep.quadrature.tensor import tensor_table
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Model
+from giantstep.system.averaged_terms import AveragedTerms
 from giantstep.system.problem import Problem, problem_of
 from giantstep.system.solve import solve
 from giantstep.system.span import _span_at_infinity, span_of
-from giantstep.system.square_tables import shape_of
 
 MEANS = {  # mu0 at a shift s and a variance c
     "erf": lambda s, c: mpmath.erf(s / mpmath.sqrt(1 + 2 * c)),
@@ -122,7 +122,7 @@ def test_values_that_nearly_agree_are_told_apart_beside_equal_loadings(apart: fl
 def features_of(problem: Problem) -> np.ndarray:
     """The table of the coefficients of a problem."""
     if problem.loadings is not None:
-        return tensor_table(shape_of(problem), (1.0, 1.0))
+        return tensor_table(AveragedTerms.of(problem).shape, (1.0, 1.0))
     assert problem.link is not None
     return table(problem.blocks, problem.link, ORDERS[-1])
 
