@@ -242,8 +242,7 @@ class Model(Table):
         ``{"fit": {"samples": 1.5}}`` is a table with nothing but samples, as is a record (``fit=Fit(...)``). None
         removes [step] or [spike]; an absent table is made. Equal readout fractions stay equal when values change. Text
         given for a number, a list or a table is read as TOML: a command line can pass ``fit.samples=1.5``. Of several
-        steps
-        ``step.samples`` changes each, ``step.2.samples`` the second.
+        steps ``step.samples`` changes each, ``step.2.samples`` the second.
         Raises BadInput for an unknown key and for a model that is not possible.
         """
         allowed = allowed_keys()

@@ -17,7 +17,7 @@ from derive.language.grammar import shorten
 from giantstep.spec.bars import GivenProgress, progress_of
 from giantstep.spec.counts import checked_dimension, checked_tolerance
 from giantstep.spec.errors import BadInput
-from giantstep.spec.given import ModelLike, model_of
+from giantstep.spec.given import ModelLike, model_of, tells_model
 from giantstep.spec.model import Model
 from giantstep.sweep.dataset import Column, Dataset, versions
 from giantstep.sweep.grid import Changes
@@ -45,14 +45,13 @@ def solve_many(
 ) -> Dataset:
     """Solve a model at many values of some keys, as ``{"fit.samples": array, "fit.ridge": array}``, or many models.
 
-    Arrays are broadcast against each other, those of NumPy by place, those of xarray by name; a row
-    of the dataset is a point, in the order of
-    ``ravel()``. Every point is solved and certified as by ``solve``, alone: the numbers depend neither on the other
-    points nor on threads. Where there is no solution they are nan, and ``status`` and ``reason`` say why. Of the square
-    loss, points with the same features and labels go through one call of the kernel; any other model works, point by
-    point. executor: a number of threads for those, of processes for others, or any
-    concurrent.futures.Executor; default, a thread for each processor or this one. progress(stage, done, total) follows;
-    "auto": a bar with the time left. Raises BadInput for values that are not allowed.
+    Arrays are broadcast against each other, those of NumPy by place, those of xarray by name; a row of the dataset
+    is a point, in the order of ``ravel()``. Every point is solved and certified as by ``solve``, alone: the numbers
+    depend neither on the other points nor on threads. Where there is no solution they are nan, and ``status`` and
+    ``reason`` say why. Of the square loss, points with the same features and labels go through one call of the
+    kernel; any other model works, point by point. executor: a number of threads for those, of processes for others,
+    or any concurrent.futures.Executor; default, a thread for each processor or this one. progress(stage, done,
+    total) follows; "auto": a bar with the time left. Raises BadInput for values that are not allowed.
     """
     dimension, tolerance = checked_dimension(dimension), checked_tolerance(tolerance)
     base, points, groups = _given(models, values)
@@ -165,7 +164,7 @@ def _given(
     models: ModelLike | Sequence[ModelLike], values: Mapping[str, Any] | None
 ) -> tuple[Model, Points, list[_Group]]:
     """(first model, the points, their groups)."""
-    if isinstance(models, Model | str | os.PathLike):
+    if tells_model(models):
         if values is None:
             raise BadInput("there are no values to solve for", 'give arrays by key, as {"fit.samples": [0.5, 1.0]}')
         model, points = model_of(models), points_of(values)
@@ -173,7 +172,7 @@ def _given(
     if values is not None or not isinstance(models, Sequence) or not models:
         raise BadInput(f"the models are {shorten(models)}", "give one model with arrays of values, or a list of models")
     for one in models:
-        if not isinstance(one, Model | str | os.PathLike):
+        if not tells_model(one):
             raise BadInput(f"the list of models holds {shorten(one)}", "give models")
     several = [model_of(one) for one in models]
     return several[0], points_of_models(several), _groups_of_models(several)

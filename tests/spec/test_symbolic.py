@@ -123,11 +123,12 @@ def test_tables_are_changed_by_name() -> None:
 def test_a_path_stands_for_its_model(tmp_path: Path) -> None:
     model, path = gs.model(ridge=0.5), tmp_path / "model.toml"
     path.write_text(model.to_toml())
-    for given in (path, str(path)):
+    for given in (path, str(path), model.to_dict()):
         assert gs.solve(given).test_error == gs.solve(model).test_error
     assert gs.solve(model=path).model == model  # by its keyword too
     assert gs.solve_many(path, {"fit.ridge": [0.5]}).model == model
     assert [gs.solve_many([path, model])[name][0] for name in ("test_error",)] == [gs.solve(model).test_error]
+    assert gs.solve_many(model.to_dict(), {"fit.ridge": [0.5]}).model == model
     assert gs.learnable(path) == gs.learnable(model)
     with pytest.raises(gs.BadInput, match="does not exist"):
         gs.tune("modle.toml")
@@ -142,7 +143,7 @@ VERBS = ("solve", "simulate", "bounds", "compare", "gains", "gradient", "learned
 def test_every_verb_takes_a_path_and_says_so(verb: str) -> None:
     called = getattr(gs, verb)
     shown = str(inspect.signature(called))
-    assert shown.startswith("(model: Model | str | Path") and ": '" not in shown
+    assert shown.startswith("(model: Model | dict | str | Path") and ": '" not in shown
     needed = {"dimension": 10, "seeds": 2} if verb in ("simulate", "compare") else {}
     more: dict[str, tuple[Any, ...]] = {"curve": ("fit.samples=1,2",), "map": ("fit.samples=1:2:2", "fit.ridge=1:2:2")}
     with pytest.raises(gs.BadInput, match="does not exist"):
