@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from giantstep.spec.expressions import jet
 from giantstep.spec.probes import alike, is_multiple, places
 
 Array = np.ndarray
+Outwards: TypeAlias = Literal["none", "leaving", "curved"]  # kinks that panels follow on their way out
 REACH = 8.5  # of t at nodes: of the square of what grows linearly 1e-15 is beyond
 _FAR = 1e6  # beyond the roots of a polynomial
 _GRID, _BISECTIONS = 121, 48  # where kinks of the next axis are looked for
@@ -121,11 +123,11 @@ class Kinks:
             found.append(self._along(kink, axis, fixed)(np.array([[first]]))[:, 0] > 0.0)
         return found
 
-    def meetings(self, axis: int, fixed: Array, outwards: bool = False) -> tuple[Array, bool]:
+    def meetings(self, axis: int, fixed: Array, outwards: Outwards = "none") -> tuple[Array, bool]:
         """Places [C, I] along an axis where kinks of the next axis begin, end, cross or change their sign as a whole:
         integrals over it have kinks there, or roots where one begins or ends, which the second value tells.
 
-        outwards: of curved kinks also where these pass some sizes on their way out.
+        outwards: of curved kinks, or those that leave to infinity, also where they pass some sizes on their way out.
         """
         following = axis + 1
         if following >= self.lower.shape[1] or not moves(self.lower, following):
@@ -176,15 +178,15 @@ class Kinks:
         return owner[meets], middle[meets]
 
     def _sheets(
-        self, axis: int, fixed: Array, place: Array, counts: Sequence[int] = (), outwards: bool = False
+        self, axis: int, fixed: Array, place: Array, counts: Sequence[int] = (), outwards: Outwards = "none"
     ) -> _Sheets:
         """The roots of the next axis at places along this one, as many of each kink as ``counts`` says if it does."""
         moved = fixed + place[:, None] * self.lower[:, axis]
         roots = self._of_each(axis + 1, moved)
         if counts:
             roots = [_that_many(each, count) for each, count in zip(roots, counts, strict=True)]
-        curved = self._curved(axis) if outwards else (False,) * len(roots)
-        return _Sheets(tuple(roots), np.array(self._before(axis + 1, moved)), curved)
+        follows = {"none": lambda _: (False,) * len(roots), "leaving": self._leaving, "curved": self._curved}
+        return _Sheets(tuple(roots), np.array(self._before(axis + 1, moved)), follows[outwards](axis))
 
     def _curved(self, axis: int) -> tuple[bool, ...]:
         """Whether each kink of the next axis is curved in both directions together, by its second differences."""
@@ -199,6 +201,27 @@ class Kinks:
             self._bends[axis] = tuple(found)
         return self._bends[axis]
 
+    def _leaving(self, axis: int) -> tuple[bool, ...]:
+        """Whether each kink of the next axis may leave to infinity: its highest power there varies along this one, or
+        it is curved and no polynomial.
+        """
+        if axis not in self._leaves:
+            places, moved = np.random.default_rng(2).standard_normal((2, _PROBES, len(self.names)))
+            places = np.concatenate([places, places + moved[:, :1] * self.lower[:, axis]])
+            found = list(self._curved(axis))
+            for number, kink in enumerate(self._ending(axis + 1)):
+                if found[number] and (power := self._degree(kink, axis + 1)) is not None:
+                    values = self._along(kink, axis + 1, places)(np.arange(power + 1.0)[None])
+                    here, there = np.split(np.diff(values, power, axis=1), 2)
+                    found[number] = bool(np.max(np.abs(there - here)) > 1e2 * _STILL * np.max(np.abs(values)))
+            self._leaves[axis] = tuple(found)
+        return self._leaves[axis]
+
+    @cached_property
+    def _leaves(self) -> dict[int, tuple[bool, ...]]:
+        """What ``_leaving`` has found."""
+        return {}
+
     @cached_property
     def _bends(self) -> dict[int, tuple[bool, ...]]:
         """What ``_curved`` has found."""
@@ -207,11 +230,11 @@ class Kinks:
 
 @dataclass(frozen=True)
 class _Sheets:
-    """The roots [R, I] of every kink at I places, whether it is positive before its first one, and whether curved."""
+    """The roots [R, I] of every kink at I places, whether it is positive before the first, and is followed."""
 
     roots: tuple[Array, ...]
     before: NDArray[np.bool_]
-    curved: tuple[bool, ...]
+    followed: tuple[bool, ...]
 
     @property
     def counts(self) -> tuple[int, ...]:
@@ -220,15 +243,15 @@ class _Sheets:
 
     @property
     def told(self) -> NDArray[np.bool_]:
-        """Which roots there are, which is greater in each pair, the signs before them, and which roots of curved kinks
-        are beyond some sizes: [.., I].
+        """Which roots there are, which is greater in each pair, the signs before them, and which roots of kinks
+        that are followed outwards are beyond some sizes: [.., I].
         """
         if not sum(self.counts):
             return np.empty((0, self.before.shape[1] if self.before.ndim == 2 else 0), dtype=bool)
         roots = np.concatenate(self.roots)
         pairs = [roots[a] > roots[b] for a in range(len(roots)) for b in range(a)]
-        bent = [row for rows, curved in zip(self.roots, self.curved, strict=True) if curved for row in rows]
-        outwards = [np.abs(row) > size for size in _OUTWARDS for row in bent]
+        far = [row for rows, followed in zip(self.roots, self.followed, strict=True) if followed for row in rows]
+        outwards = [np.abs(row) > size for size in _OUTWARDS for row in far]
         return np.array([*np.isfinite(roots), *pairs, *self.before, *outwards])
 
     @property

@@ -168,7 +168,7 @@ def _pieces(target: Target, gamma: Array, kappa: Array, finer: int, rough: bool)
     kinked = Kinks(axes.names, tuple(dict.fromkeys(kinks(found.node))), axes.lower, reach)
     last = len(noisy.lower) - 1
     nodes = (_ROUGH if rough else _ORDER) // (1 if finer >= 0 else 2)
-    rule = _About(max(finer, 0), nodes, False, axes=last, outwards=True, light=LIGHT, reach=reach)
+    rule = _About(max(finer, 0), nodes, False, axes=last, outwards="curved", light=LIGHT, reach=reach)
     weight, t = nodes_along(target.link, kinked, gamma[:, axes.places], kappa, rule)
     owner, node = np.nonzero(weight)
     beside = t[owner, node]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from itertools import permutations
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from derive.language.grammar import Node
 from derive.language.links import Link, link_of
 from giantstep.law.directions import rows_of
-from giantstep.law.kink_roots import REACH, Kinks, moves
+from giantstep.law.kink_roots import REACH, Kinks, Outwards, moves
 from giantstep.law.label_growth import Beside, far_of_kappa, reach_beside, share_far_out
 from giantstep.quadrature.cubature import nesting
 from giantstep.quadrature.gauss import hermite, legendre
@@ -34,6 +35,7 @@ _HIGHER = 1.45  # orders by the first refinement: where they are nearly enough, 
 _LEADING = 0.5  # share of either that leads to a solution
 _TRAPEZOIDS = 32  # points of the coarsest trapezoidal rule
 _THIN = 0.3  # share of the largest standard deviation given kappa, below which axes are turned
+_SURELY = 1e-9  # a share that is no rounding
 _MOST = 8_000_000  # nodes of all kappa together
 _NOTHING = 1e-13  # of the square of a label, which may be left out
 LIGHT = 1e-20  # weight of a node together with its kappa that moments leave out: there are many, and labels grow
@@ -73,7 +75,7 @@ def nodes_given_kappa(
         averaged == "poles",
         parts=parts,
         innermost=power + 1 if power in (0, 1) else 0,
-        outwards=power in (0, 1),
+        outwards="curved" if power in (0, 1) else "leaving" if still and finer > 0 else "none",
         trapezoids=round(_TRAPEZOIDS * nodes / fine),  # fewer where rough, or their error would not show
         light=LIGHT if averaged == "moments" else 1e-16,
         reach=reach,
@@ -110,13 +112,34 @@ def axes_of(link: Link, lower: Array) -> Axes:
     """Directions along which kinks are met most easily."""
     every = list(range(len(lower)))
     _, sizes, turned = np.linalg.svd(lower)
-    if sizes[-1] < _THIN * sizes[0]:  # along the direction that varies most, which comes last
+    thin = int(np.sum(sizes < _THIN * sizes[0]))
+    if thin:  # along directions that vary most, which come last
         axes = turned[::-1].T
+        axes[:, thin:] = axes[:, thin:] @ _nested(lower @ axes[:, thin:])
         return Axes(link.variables, every, lower @ axes, axes.T)
     if np.all(np.diag(lower) > 0.0) and (order := nesting(link.node, link.variables)) != link.variables:
         # along the variable that they know as a polynomial
         return in_order(link, order, lower)
     return Axes(link.variables, every, lower, None)
+
+
+def _nested(lower: Array) -> Array:
+    """The turn of several directions [m, r] after which the first index knows one of them, the next one two, and so on,
+    in the order that lets each depend least on others than its last: its kinks move slowly along those.
+    """
+    best, least = np.eye(lower.shape[1]), math.inf
+    for order in permutations(range(len(lower))) if lower.shape[1] > 1 else ():
+        turn = np.linalg.qr(lower[list(order)].T)[0]
+        steepest = max(_steepness(row) for row in np.abs(lower @ turn))
+        if steepest < least * (1.0 - _SURELY):  # whatever rounding says
+            best, least = turn, steepest
+    return best
+
+
+def _steepness(row: Array) -> float:
+    """How fast a kink moves along the last direction that an index knows as it does along others, of sizes [r]."""
+    known = np.flatnonzero(row > _SURELY)
+    return float(row[: known[-1]].max(initial=0.0) / row[known[-1]]) if len(known) else 0.0
 
 
 def in_order(link: Link, order: tuple[str, ...], lower: Array) -> Axes:
@@ -205,7 +228,7 @@ class Rule:
     halving from then on. graded: by a map that makes roots of the distance to an end smooth; poles: see
     ``nodes_given_kappa``; innermost: along the last t as many Gauss nodes between cuts in the place of panels, where
     the label is a polynomial of a lower degree; 0 for panels. axes: along which there are nodes, None for all;
-    outwards: panels end where curved kinks are on their way to infinity; trapezoids: of the rule for poles;
+    outwards: panels end where such kinks are on their way to infinity; trapezoids: of the rule for poles;
     light: a weight that is left out where nothing grows; reach, far: where t and kappa end.
     """
 
@@ -216,7 +239,7 @@ class Rule:
     parts: int = 2
     innermost: int = 0
     axes: int | None = None
-    outwards: bool = False
+    outwards: Outwards = "none"
     trapezoids: int = _TRAPEZOIDS
     light: float = 1e-16
     reach: float = REACH
