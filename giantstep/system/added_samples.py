@@ -150,7 +150,7 @@ def _followed(stages: Stages, layout: Layout) -> tuple[machine.Followed, bool]:
     used = stages.resolvent, stages.slope, stages.to_adjoint, stages.from_adjoint
     names = ADDED, f"residual_{ADDED}", ADJOINT, f"residual_{ADJOINT}"
     places = [places_in(layout, name).astype(np.uint64).ravel() for name in names]
-    slope, within = (places_in(layout, name).astype(np.uint64) for name in SLOPES)
+    slope, within = (places_in(layout, name).astype(np.uint64, order="C") for name in SLOPES)  # one layout, one kernel
     steps, rows = len(slope), slope.shape[1] ** 2
     slopes = slope.reshape(steps, rows, rows), within.reshape(steps, rows, -1)
     small = all(are_small(layout, stage) for stage in used)

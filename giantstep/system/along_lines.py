@@ -47,6 +47,7 @@ class AlongLines:
     def distances(self, t: Array, line: Index) -> Array:
         """How far u of the output's centre is from the image of each kink, at places [I, n] of lines [I]."""
         fixed = self.lines.fixed
+        t, line = np.ascontiguousarray(t), np.ascontiguousarray(line)  # another layout is compiled by itself
         label = self.label([fixed[line, i, None] + step * t for i, step in enumerate(self.step.tolist())])
         found = np.empty((len(self.images[0]), *t.shape))
         fill_distances(label, t, (line, *self.outputs), self.images, self.margin, found)

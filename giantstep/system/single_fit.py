@@ -175,7 +175,7 @@ class FitOfSystem(SingleFit):
 
     def __init__(self, system: CoupledSystem) -> None:
         self.problem, self.parameters, self.system = system.problem, system.parameters, system
-        self.features, self.weight, self.remembered = features_of(system), system.table[:, 1], {}
+        self.features, self.weight, self.remembered = features_of(system), system.table[:, 1].copy(), {}
         self.columns = system.node[: system.node.shape[0] - (4 if self.problem.norms_vary else 3) * system.blocks]
         self.copied = self._known(system)
 
