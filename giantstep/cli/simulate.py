@@ -62,6 +62,7 @@ def _simulated(done: Simulation) -> list[Line]:
         ("simulated", done.what, done.meaning),
         ("dimension", str(done.dimension), f"{sizes}: ratios of whole numbers at this d"),
         ("seeds", str(done.seeds), "errors are standard errors over them" if done.seeds > 1 else ""),
+        *([("left out", str(len(done.without_minimum)), done.left_out)] if done.without_minimum else []),
         ("time", f"{done.seconds:.3g} s", ""),
     ]
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from giantstep.observe.finite_system import at_dimension, cannot_run, default_kind, finite_system
 from giantstep.observe.measured_steps import finite_number, measured_step, of_all_seeds, standard_error
-from giantstep.simulate.errors import SimulationError
+from giantstep.simulate.errors import NoMinimum, SimulationError
 from giantstep.simulate.layer import MeasuredStep
 from giantstep.simulate.result import SimulationResult
 from giantstep.simulate.run import simulate as simulate_system
@@ -30,6 +30,7 @@ Array = NDArray[np.float64]
 Progress = Callable[[int, int, str], object]
 
 DEFAULT_SEEDS = 10
+_FEW = 0.1  # the share of draws without a minimum that may be left out
 
 SYSTEM_NAMES = {
     "network": "the network trained by giant gradient steps",
@@ -50,6 +51,8 @@ class Simulation(Shown):
     steps: of a network its rows after each step, arrays [seed, ...]: products of the mean rows of the blocks, products
     of these with the target's directions, bulk variances. metrics: averages of the model's [metrics] over labels with
     their noise and outputs, by name.
+    without_minimum: seeds of draws whose training objective has no minimum, as a trained bias may leave it: they are no
+    part of the arrays.
     ``model`` has the ratios really simulated (n/d, p/d, p_b/p, n0/d of whole numbers): solve it with
     ``dimension`` to compare. ``samples`` are the n/d simulated.
     """
@@ -67,11 +70,23 @@ class Simulation(Shown):
     alignment: Array
     steps: tuple[MeasuredStep, ...] = ()
     metrics: Mapping[str, Array] = field(default_factory=dict)
+    without_minimum: tuple[int, ...] = ()
 
     @property
     def seeds(self) -> int:
-        """Number of independent systems."""
+        """Number of independent systems that are averaged."""
         return int(self.test_error.shape[0])
+
+    @property
+    def left_out(self) -> str:
+        """What is said of draws without a minimum; empty where there are none."""
+        few = len(self.without_minimum)
+        if not few:
+            return ""
+        return (
+            f"{few} of {few + self.seeds} draws: no minimum in the bias, and so no errors; means are those of draws "
+            "that have one, which may be unlike them"
+        )
 
     @property
     def meaning(self) -> str:
@@ -98,6 +113,7 @@ class Simulation(Shown):
             ("test error", self._shown("test_error")),
             ("train error", self._shown("train_error")),
             ("simulated", f"{self.meaning}, d = {self.dimension}, {self.seeds} seed{'s' * (self.seeds > 1)}"),
+            *([("left out", self.left_out)] if self.without_minimum else []),
             ("model", outline(self.model)),
         ]
 
@@ -121,6 +137,8 @@ class Simulation(Shown):
         }
         if self.metrics:
             found["metrics"] = {name: self._summary(name) for name in self.metrics}
+        if self.without_minimum:
+            found["without_minimum"] = {"seeds": list(self.without_minimum), "note": self.left_out}
         return {**found, "steps": [measured_step(state) for state in self.steps]} if self.steps else found
 
     def _summary(self, name: str) -> dict[str, Any]:
@@ -149,8 +167,9 @@ def simulate(
     "network", the network after its gradient step from rows of its own, whose bulk "trained" stands for; "gaussian",
     the conditionally Gaussian features; None: what the model's bulk stands for. Sizes are rounded to whole numbers
     first and the spike computed at the rounded ratios. The numbers of a seed do not depend on how many
-    are run. progress(done, total, message) follows the stages; "auto": a bar. Raises BadInput for what cannot be
-    simulated, and for more memory than there is.
+    are run. progress(done, total, message) follows the stages; "auto": a bar. A draw whose training objective has no
+    minimum, as a trained bias may leave it, is left out. Raises BadInput for what cannot be simulated, where more than
+    a tenth of the draws have no minimum, and for more memory than there is.
     """
     started = time.perf_counter()
     checked_seeds(seeds)
@@ -159,11 +178,18 @@ def simulate(
     lambdas = checked_numbers("ridges", ridges, "[0.1, 1.0]") if ridges is not None else (model.fit.ridge,)
     rounded, what = at_dimension(model, dimension), what or default_kind(model)
     system = finite_system(rounded, what)
+    runs: list[SimulationResult] = []
+    left: list[int] = []
     with messages_of(progress) as told:
-        runs = [
-            simulate_seed(system, what, dimension, seed, index, alphas, lambdas, _shifted(told, index, seeds))
-            for index in range(seeds)
-        ]
+        for index in range(seeds):
+            try:
+                runs.append(
+                    _drawn(system, what, dimension, (seed, index), alphas, lambdas, _shifted(told, index, seeds))
+                )
+            except NoMinimum as error:
+                left.append(index)
+                if len(left) > _FEW * seeds:
+                    raise cannot_run(_too_many(error, len(left), index + 1, seeds)) from None
     return Simulation(
         rounded,
         what,
@@ -178,7 +204,14 @@ def simulate(
         np.concatenate([run.spike.alignment for run in runs]),
         tuple(of_all_seeds(states) for states in zip(*(run.steps for run in runs), strict=True)),
         {} if model.metrics is None else model.metrics.by_name(np.concatenate([run.metrics for run in runs])),
+        tuple(left),
     )
+
+
+def _too_many(error: NoMinimum, left: int, drawn: int, seeds: int) -> SimulationError:
+    """What is said where too many draws have no minimum for the others to stand for all."""
+    more = " or more seeds, of which a tenth may have none" if left / drawn <= _FEW or seeds < 1.0 / _FEW else ""
+    return SimulationError(f"{error} ({left} of the first {drawn} draws)", f"{error.hint}{more}")
 
 
 def simulate_seed(
@@ -192,10 +225,29 @@ def simulate_seed(
     progress: Progress | None = None,
 ) -> SimulationResult:
     """One seed: independent tasks that add up to a simulation."""
+    try:
+        return _drawn(system, what, dimension, (seed, index), samples, ridges, progress)
+    except NoMinimum as error:
+        raise cannot_run(error) from None
+
+
+def _drawn(
+    system: FiniteSystem,
+    what: SystemKind,
+    dimension: int,
+    place: tuple[int, int],
+    samples: Sequence[float],
+    ridges: Sequence[float],
+    progress: Progress | None,
+) -> SimulationResult:
+    """The same; place: the seed of the simulation, and the index of this one. Raises NoMinimum, of this draw alone."""
+    seed, index = place
     state = np.random.SeedSequence(seed, spawn_key=(index,)).generate_state(2, np.uint64)
     own = int(state[0]) << 64 | int(state[1])
     try:
         return simulate_system(system, what, dimension, 1, samples, ridges, seed=own, progress=progress)
+    except NoMinimum:
+        raise
     except SimulationError as error:
         raise cannot_run(error) from None
 

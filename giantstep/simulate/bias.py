@@ -20,7 +20,7 @@ from scipy.linalg import blas
 
 from giantstep.simulate.convex import SQUARE, Labelled
 from giantstep.simulate.erm import Fitted, Minimum, Readout, convex_readouts, designs, minimise
-from giantstep.simulate.errors import Array, SimulationError
+from giantstep.simulate.errors import Array, NoMinimum
 from giantstep.simulate.features import activate
 from giantstep.simulate.layer import PIECE, overlap
 from giantstep.simulate.readout import ridge_readouts
@@ -89,7 +89,7 @@ class _Search:
         return Readout(vector, float(train[0, 0]), bias), output - self.target, objective
 
     def run(self) -> Readout:
-        """The fit at the minimum. Raises SimulationError where the objective is lowest at the end of the search."""
+        """The fit at the minimum. Raises NoMinimum where the objective is lowest at the end of the search."""
         first = self.at(self.system.bias)
         for walk in WALKS:
             found = [self._minimum(first, way, *walk) for way in (1.0, -1.0)]
@@ -98,7 +98,7 @@ class _Search:
             )
             if abs(best.bias - self.system.bias) < FARTHEST:
                 return best.readout
-        raise SimulationError(
+        raise NoMinimum(
             f"the training objective of a draw has no minimum in the bias: it still falls at {best.bias:.3g}",
             "set network.bias to a number, or take a larger dimension: draws differ less there",
         )

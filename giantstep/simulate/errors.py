@@ -16,3 +16,7 @@ class SimulationError(ValueError):
     def __init__(self, message: str, hint: str = "change the model, the dimension or the seeds") -> None:
         super().__init__(message)
         self.hint = hint
+
+
+class NoMinimum(SimulationError):
+    """A draw whose training objective has no minimum: there is no readout whose errors could be told."""

@@ -190,3 +190,40 @@ def test_progress_is_told_to_a_function_or_shown_as_a_bar(capsys: pytest.Capture
     assert "simulation" in capsys.readouterr().err and np.array_equal(shown.test_error, found.test_error)
     with pytest.raises(BadInput, match="progress"):
         simulate(MODEL, dimension=20, seeds=2, progress="bar")  # type: ignore[arg-type]
+
+
+FREE = Model.from_toml("examples/tanh_sign.toml").replace(
+    {"network.activation": "relu", "network.bias": "trained", "fit.samples": 1.0}
+)  # at d = 8 the objective of one draw in twenty falls for ever as the bias grows
+
+
+def test_a_draw_without_a_minimum_is_left_out() -> None:
+    found = simulate(FREE, dimension=8, seeds=10, seed=7)
+    assert found.without_minimum == (0,) and found.seeds == 9 and found.strength.shape == (9,)
+    what = default_kind(FREE)
+    system = finite_system(at_dimension(FREE, 8), what)
+    others = [
+        simulate_seed(system, what, 8, 7, index, (FREE.fit.samples,), (FREE.fit.ridge,)) for index in range(1, 10)
+    ]
+    assert found.mean() == np.mean([one.test_error for one in others], axis=0)
+    with pytest.raises(BadInput, match="no minimum in the bias"):
+        simulate_seed(system, what, 8, 7, 0, (FREE.fit.samples,), (FREE.fit.ridge,))
+    told = found.to_dict()
+    assert told["seeds"] == 9 and told["without_minimum"] == {"seeds": [0], "note": found.left_out}
+    assert "1 of 10 draws" in found.left_out and "1 of 10 draws" in str(found)
+
+
+def test_too_many_draws_without_a_minimum_are_refused() -> None:
+    """Others would not stand for all; so few draws that one is many are not either, and more of them are."""
+    with pytest.raises(BadInput, match=r"2 of the first 10 draws") as caught:
+        simulate(FREE, dimension=8, seeds=10, seed=1)
+    assert "network.bias" in caught.value.hint and "more seeds" not in caught.value.hint
+    with pytest.raises(BadInput, match=r"1 of the first 1 draws") as caught:
+        simulate(FREE, dimension=8, seeds=2, seed=7)
+    assert "more seeds" in caught.value.hint
+    assert simulate(FREE, dimension=8, seeds=10, seed=7).seeds == 9
+
+
+def test_simulations_without_a_bias_say_nothing_of_minima() -> None:
+    found = simulate(SPIKED, dimension=20, seeds=2)
+    assert found.without_minimum == () and "without_minimum" not in found.to_dict() and "left out" not in str(found)
