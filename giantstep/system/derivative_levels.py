@@ -11,7 +11,7 @@ import numpy as np
 from giantstep.system.kink_crossings import cuts_at
 from giantstep.system.level import Level
 from giantstep.system.problem import Problem
-from giantstep.system.resolution import FINE, Times, chooses, refined
+from giantstep.system.resolution import FINE, Times, averages_smoothly, chooses, refined
 from giantstep.system.solved_again import starts_near
 from giantstep.system.system_of_problem import coupled_at
 
@@ -30,8 +30,8 @@ def for_derivatives(problem: Problem, order: Mapping[str, Array]) -> Iterator[Re
 
     No two of them have the same nodes of kappa, of the output or of the label: what these miss would show no error.
     Derivatives have the kinks and jumps of the loss's curvature, as narrow as outputs vary: panels are cut there, and
-    nodes of the label chosen, as for the solution; of several indices each resolution has more of the label than the
-    one before.
+    nodes of the label chosen, as for the solution; of smooth averages, which are those of counts that have many nodes,
+    only where even ones do not settle. Of several indices each resolution has more of the label than the one before.
     """
     _, fine = FINE
     if problem.model.target.indices > 1:
@@ -40,11 +40,12 @@ def for_derivatives(problem: Problem, order: Mapping[str, Array]) -> Iterator[Re
         return
     chosen = chooses(problem, Times(kappa=1))
     fine = replace(fine, cuts=_cuts(problem, order))
-    finer = replace(fine, order=fine.order + 1, output=60, labels=1 if chosen else 2, samples=60)
-    yield Resolution(replace(fine, rough=chosen), chosen)
-    yield Resolution(finer, chosen)
+    first = chosen and not averages_smoothly(problem)
+    finer = replace(fine, order=fine.order + 1, output=60, labels=1 if first else 2, samples=60)
+    yield Resolution(replace(fine, rough=first), first)
+    yield Resolution(finer, first)
     for halvings in (1, 2, 3):
-        labels = finer.labels if chosen else 2 * (1 + halvings)
+        labels = 1 if chosen else 2 * (1 + halvings)
         yield Resolution(replace(finer, output=90, labels=labels, halvings=halvings, samples=90), chosen)
 
 

@@ -147,9 +147,13 @@ def chooses(problem: Problem, times: Times) -> bool:
 
 
 def _is_even(problem: Problem) -> bool:
-    """Whether averages over the label are smooth, so that even nodes of it converge fast."""
-    target = problem.model.target
-    return loss_kernel(problem.model.fit.loss).SMOOTH and not cuts_of(target) and not _of_counts(problem)
+    """Whether even nodes of the label converge fast."""
+    return averages_smoothly(problem) and not _of_counts(problem)
+
+
+def averages_smoothly(problem: Problem) -> bool:
+    """Whether averages over the label are smooth."""
+    return loss_kernel(problem.model.fit.loss).SMOOTH and not cuts_of(problem.model.target)
 
 
 def _moving(problem: Problem, times: Times, x: Array) -> tuple[Level, ...]:

@@ -62,3 +62,18 @@ def test_no_two_resolutions_of_derivatives_have_the_same_nodes(link: str, loss: 
     levels = [resolution.level for resolution in for_derivatives(problem, order_of(problem, result))]
     nodes = [(level.order, level.halvings, level.cuts) for level in levels]
     assert len(set(nodes)) == len(nodes) > 3
+
+
+@pytest.mark.parametrize(("loss", "first"), [("poisson", False), ("huber", True)])
+def test_counts_have_chosen_nodes_only_where_even_ones_do_not_settle(loss: str, first: bool) -> None:
+    """Chosen ones of a smooth loss took ten times as long as its solution."""
+    tables = {
+        "network": {"activation": "tanh", "width": 0.9},
+        "spike": {"strength": 1.3, "alignment": 0.75, "bulk_variance": 1.2},
+        "target": {"link": "z/2", "channel": "poisson"},
+        "fit": {"samples": 2.0, "ridge": 0.3, "loss": loss},
+    }
+    result = gs.solve(gs.Model.from_dict(tables))
+    problem = problem_of(result.model)
+    levels = list(for_derivatives(problem, order_of(problem, result)))
+    assert [level.chosen for level in levels] == [first, first, True, True, True]

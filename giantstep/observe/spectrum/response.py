@@ -244,7 +244,7 @@ class Response:
         return node, self.problem.fraction, parameters, numbers.vector, numbers.matrix, numbers.field
 
     def _node(self, rows: Array) -> Array:
-        return np.array(rows.T, order="C")
+        return np.ascontiguousarray(rows.T)
 
     def _one_over(self, rows: Array, z: complex, unknowns: Array) -> Array:
         """1/(1 + V(kappa)) times the squares of the coefficients, at the nodes of a table."""

@@ -60,11 +60,13 @@ class TensorNodes:
 
 
 def _lattice(shape: Shape, fineness: float) -> tuple[Array, Array]:
-    """Rows without those, far out, that hold next to nothing; and their kappa [N, q]."""
+    """Rows without those, far out, that hold next to nothing, column after column, as the kernels take them; and their
+    kappa [N, q].
+    """
     rows = tensor_table(shape, (fineness,) * shape.rank)
     mu = rows[:, 4 + shape.rank :]
     rows = rows[rows[:, 1] * (1.0 + (mu * mu).sum(axis=1)) > _NEGLIGIBLE]
     further = [*range(5, 4 + shape.rank)]
-    table, kappa = np.ascontiguousarray(np.delete(rows, further, axis=1)), np.ascontiguousarray(rows[:, [0, *further]])
-    table.flags.writeable = kappa.flags.writeable = False
+    table, kappa = np.asfortranarray(np.delete(rows, further, axis=1)), np.ascontiguousarray(rows[:, [0, *further]])
+    kappa.flags.writeable = False  # the kernels take no other table than one that may be written to
     return table, kappa
