@@ -35,6 +35,7 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("SYMPY_CACHE_SIZE", "50000")
     os.environ["PYTHONSAFEPATH"] = "1"
+    gc.set_threshold(50_000, 20, 20)  # modules and tests stay to the end
 
 
 def holds_tests(path: Path) -> bool:
@@ -43,10 +44,9 @@ def holds_tests(path: Path) -> bool:
 
 
 def pytest_collection_finish() -> None:
-    """Modules and tests stay to the end: the garbage collector need not look through them again and again."""
+    """The garbage collector need not look through modules and tests again and again."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

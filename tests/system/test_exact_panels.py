@@ -185,12 +185,8 @@ def test_rows_of_two_directions_are_no_loadings_of_one() -> None:
     assert near == pytest.approx(solve(Model.from_dict(given)).test_error, rel=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("activation", "other"),
-    [("log(1+exp(2*z))-abs(z)", "softplus(2*z)-abs(z)"), ("sqrt(z**2)*tanh(z)", "abs(z)*tanh(z)")],
-)
-def test_every_function_of_the_language_has_many_digits(activation: str, other: str) -> None:
-    """Three values that hardly differ, of a function in two notations."""
+def test_every_function_of_the_language_has_many_digits() -> None:
+    """Three values that hardly differ, of a function in two notations: logarithms and roots are known by themselves."""
     readout = {"values": [0.892, 0.892 + 5.5e-8, 0.892 + 2.4e-6], "fractions": [0.4, 0.3, 0.3]}
     data = {
         "network": {"width": 1.9, "readout": readout},
@@ -199,7 +195,7 @@ def test_every_function_of_the_language_has_many_digits(activation: str, other: 
         "spike": {"strength": 0.31, "alignment": -1.0, "bulk_variance": 1.0},
     }
     errors = []
-    for written in (activation, other):
+    for written in ("log(1+exp(2*z))-sqrt(z**2)", "softplus(2*z)-abs(z)"):
         found = solve(Model.from_dict({**data, "network": {**data["network"], "activation": written}}))
         errors.append((found.test_error, found.train_error))
     assert errors[0] == pytest.approx(errors[1], rel=1e-9)
