@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature f588dd5d1baac22c, runtime 0c268439566f549f.
+Generated; do not edit. Signature 4c2c4d0a2336cb48, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "f588dd5d1baac22cc495f0e3264e955dffb23344e21be87d97c7fd27e21b7bcf"
+SIGNATURE = "4c2c4d0a2336cb48d5cbb944a212f78a02798cbb058f84ca2ee503ce0115bc5f"
 
 
 def overlap(lower, information, alpha):

@@ -5,14 +5,14 @@ the squared one of its slope. g1, g2, g3, g4: averages of powers of g over the o
 its mean. Matrices are over blocks, V_1 that of the first fit; q: Q1_hat_12, t: T_12, Q: beta Q1_12, N: beta times
 shares; J: beta times sums of products j_2 j_1^T of sources, of m over the dimension.
 
-Generated; do not edit. Signature 69852807db1a855c, runtime 0c268439566f549f.
+Generated; do not edit. Signature e99494308fb9fdb1, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "69852807db1a855cfdbf5c79de7d81c5aa9db02137ed03d588c0da437ea46305"
+SIGNATURE = "e99494308fb9fdb19aec905ded6ca23362589fbd9105693a69fb265d479f8604"
 
 
 def sample(d_mean, d_square, d_Delta, d_V, g1, g1_x, g2, g2_x, g2_xx, g3, g3_x, g4):

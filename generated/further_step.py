@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature b8b954cd7c36e8f0, runtime 0c268439566f549f.
+Generated; do not edit. Signature 67e8d7b2f67a7c5d, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "b8b954cd7c36e8f0fe3ee4b2dd53b488ba8e7bd419a373010b57b31dbbc996a6"
+SIGNATURE = "67e8d7b2f67a7c5d6e64c39450eae18c8902d2b1f6a8273dfef181722763f46f"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 37917cb3aa14862d, runtime 0c268439566f549f.
+Generated; do not edit. Signature 501cfdb70c1fb6df, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "37917cb3aa14862d6ca0ea19f3686749f2cede6dc158357435f4320e5a98e268"
+SIGNATURE = "501cfdb70c1fb6df2286d605d86f76bf87d304f2e366a534ed31bdb5950641b3"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

@@ -7,14 +7,14 @@ first step; D [K, N]: E sigma' of the blocks there; given the sample the average
 bulk variances before both steps; u, pi [K]: values of the readout and their fractions; delta, varsigma [K]: what the
 first step has done to the bulk; A, A_2: rates. The noise of two blocks has the product sum_n weight_n xi_bn xi_cn.
 
-Generated; do not edit. Signature 045e05d351cc055b, runtime 0c268439566f549f.
+Generated; do not edit. Signature 1631b184b14b2633, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "045e05d351cc055b54fb0df73582a66c32b8e81defa895e5da7975057d54d3de"
+SIGNATURE = "1631b184b14b2633c2053c18eb250fd0b2fd36ca79e8e197419b5549fa6a7726"
 
 
 def own_term(e_0, u, A, alpha_0):

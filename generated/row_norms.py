@@ -7,14 +7,14 @@ with those before; chi: d times their variance beside that and w.y, y = (1/n) su
 (1/n) sum_i tau x_i: d times the covariance of that rest with the noise of the row; (1/n) sum_i change x_i:
 what a row gains with a relative excess of its squared norm.
 
-Generated; do not edit. Signature 021673fe3fccfd97.
+Generated; do not edit. Signature 0ce7049aeacb4bb2.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "021673fe3fccfd977e6f4063d08abf466b0d2451f59bd3fb8fb16c87e04e5845"
+SIGNATURE = "0ce7049aeacb4bb2eb308656bafe126bf0b791b9cc3ee9d9a3f95e7c808329fa"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 53b0c73d5d2d9a05, runtime 0c268439566f549f.
+Generated; do not edit. Signature 169bf593a8747563, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "53b0c73d5d2d9a05889fb67c365fa278dae504a6cba88211763222032686d19e"
+SIGNATURE = "169bf593a87475630d0d0a90f389610b1628bc57b286141d5069cdfcca325b38"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

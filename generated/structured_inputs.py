@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature e543c559f4de5c66, runtime 0c268439566f549f.
+Generated; do not edit. Signature 4b85a6290681e0a0, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "e543c559f4de5c66a864e01a3a0b20a341f91b3fce41a7d3f5a2ba9487e0324c"
+SIGNATURE = "4b85a6290681e0a060042b92e060c8e9562f7a0902b633e2be63d94f62db58f5"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature 7a480d83320ab197, runtime 0c268439566f549f.
+Generated; do not edit. Signature 3b5aa71e726564a4, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "7a480d83320ab197edb6279eae9d944a239e78ba6286f43d0c7e345fef63d491"
+SIGNATURE = "3b5aa71e726564a47dc41052254fdd03c7667e75b4f5ba3f338161e7ec4c7761"
 
 
 def directions(*, L_rest, gamma, **_):

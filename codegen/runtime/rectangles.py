@@ -13,6 +13,7 @@ from codegen.runtime.gaussian import NORM
 from codegen.runtime.vector import exp, tail
 
 _TURN = 0.15915494309189535  # 1/(2 pi)
+_FURTHEST = 1e9  # an end in the place of an infinite one, which zero cannot be multiplied by
 _NOTHING = 42.0  # h^2/2 of Owen's function from which on it is nothing: 1e-18
 # rows of room: the larger of h and u of Owen's function and the rest of its integral, of the nodes where it counts, and
 # which these are; what rectangles of one edge need; the edge in t and P(t < edge, f < 0) of it, and of the one before;
@@ -115,6 +116,22 @@ def rectangles(places, law, gauss, room, out):
 
 
 @inner
+def fill_below(ends, limits, given, room, out):
+    """out[0, n] = P(X < ends[n]) and out[1, n] = P(X < ends[n], Y < limits[n]); given: correlation, and the root of 1
+    less its square, of all of them, and gauss. room: see ``rectangles``.
+    """
+    (correlation, complement), gauss = given
+    for n in range(ends.shape[0]):
+        room[_LIMIT, n], room[_EDGE, n] = limits[n], min(max(ends[n], -_FURTHEST), _FURTHEST)
+        room[_CORRELATION, n], room[_COMPLEMENT, n] = correlation, complement
+    _fill_beyond(room[_LIMIT], room[_BEYOND_LIMIT])
+    _fill_beyond(room[_EDGE], room[_BEYOND_EDGE])
+    for n in range(ends.shape[0]):
+        out[0, n] = _normal_below(room[_EDGE, n], room[_BEYOND_EDGE, n])
+    _rectangles(room[_CORRELATION : _COMPLEMENT + 1], gauss, room, out[1])
+
+
+@inner
 def _fill_end(end, kappa, channel, gauss, room):
     """P(t < end) and P(t < end, f < 0) of an end of an interval."""
     gamma, width, count = channel[0], channel[1], kappa.shape[0]
@@ -176,7 +193,7 @@ def _end_in_t(end, kappa, channel):
 
 
 @inner
-def _at_end(x):
+def at_end(x):
     """The probabilities of a standard normal below x and beyond it, and its density there."""
     if abs(x) == math.inf:
         return (1.0, 0.0, 0.0) if x > 0.0 else (0.0, 1.0, 0.0)
@@ -201,10 +218,10 @@ def slopes_between(labels, kappa, fields, out):
         last, known = math.nan, (0.0, 1.0, 0.0)
         for j in range(label.shape[0]):
             if low[j] != last:
-                known = _at_end((_end_in_t(low[j], kappa[n], channel) - centre) / sigma)
+                known = at_end((_end_in_t(low[j], kappa[n], channel) - centre) / sigma)
             below, beyond, pdf = known
             last = high[j]
-            known = _at_end((_end_in_t(last, kappa[n], channel) - centre) / sigma)
+            known = at_end((_end_in_t(last, kappa[n], channel) - centre) / sigma)
             # a difference of small numbers, not of numbers close to one
             mass, first = beyond - known[1] if below > beyond else known[0] - below, pdf - known[2]
             at_zero = -label[j] * density

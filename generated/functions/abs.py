@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 0aaef5dac2efb763, runtime 0c268439566f549f.
+Generated; do not edit. Signature 17c0f02a3618d2f6, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "0aaef5dac2efb76344f5266ed5ce42f66eb3043e3e61ac61bef91b8902ad28b1"
+SIGNATURE = "17c0f02a3618d2f655060178f58148720a3f656fdab0f648c3e9d52ab87a4729"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

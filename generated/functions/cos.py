@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature bb403257000c9225, runtime 0c268439566f549f.
+Generated; do not edit. Signature d29d93ffdf43ad89, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "bb403257000c92256b817e9a8db112f91ff3fe70ea561063828f3f8da4676350"
+SIGNATURE = "d29d93ffdf43ad89c79be3fcbfbf99e0c31bfbf25e7acdc420644fc0be934c01"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

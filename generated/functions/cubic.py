@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature fc2e1dccc44723f0, runtime 0c268439566f549f.
+Generated; do not edit. Signature b55821d4e76a89c6, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "fc2e1dccc44723f058da485d9a8df7782df2804270a391a2f29cae814a57662f"
+SIGNATURE = "b55821d4e76a89c69f6d4fdaea9881d778d9f603a6eee7f0001e29da439e5a8b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 623671ad8596f747, runtime 0c268439566f549f.
+Generated; do not edit. Signature 55fd573111a7ab9d, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "623671ad8596f7475fb9640d42e24957936db27306f48eec828235b5e5cb8d97"
+SIGNATURE = "55fd573111a7ab9d69dde309dca98eb25f8f436577a872fe4810d9bf2cf69fca"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

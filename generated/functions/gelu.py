@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 788b7dac0295db51, runtime 0c268439566f549f.
+Generated; do not edit. Signature 2549e70cb4365358, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "788b7dac0295db51b5eed4d58e72242492a794c486fe0fc69a9e4cb2d1d821d6"
+SIGNATURE = "2549e70cb4365358e0de1abe6f1cb69532861cbd79976ebd32462c809ddee570"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

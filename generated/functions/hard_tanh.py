@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature a60f34ac9aeb5e0d, runtime 0c268439566f549f.
+Generated; do not edit. Signature 90b9d831f0695d07, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "a60f34ac9aeb5e0d81555357d1e8fe4d5c3217ba74c1162ca2205430908f645a"
+SIGNATURE = "90b9d831f0695d072c16b2ae9123bb01c7ff3968047d19492b1cb32d70411108"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

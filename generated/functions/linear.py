@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 342261671d0321d6, runtime 0c268439566f549f.
+Generated; do not edit. Signature 2c28728bf70cfeb2, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "342261671d0321d654b20f49dd0908c6d8aa10f4b38dbe4b392f32bebd6b5ba7"
+SIGNATURE = "2c28728bf70cfeb22f002ab776def49992243c06c2df4a20e52324e5e98f7756"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

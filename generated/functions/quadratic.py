@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 81fbe5e5a8f83258, runtime 0c268439566f549f.
+Generated; do not edit. Signature 84a910746518cf14, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "81fbe5e5a8f83258e473ee170e62d6e1f84755323a47521f91678ce0208c6620"
+SIGNATURE = "84a910746518cf1486a396126a8dc2686ab9a353fc3995a83a15c6904a80a90d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

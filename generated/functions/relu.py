@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 0e5b78529cb3928a, runtime 0c268439566f549f.
+Generated; do not edit. Signature ea96474006baaedc, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "0e5b78529cb3928aea52b8384a4eb1a2e77d6ed2b94498f75ad3b2b3961a156c"
+SIGNATURE = "ea96474006baaedc7cd6ba4ac7f7dcae63defcdcfe4b42d200f1626fbfeb64b0"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature ab9c85c6e0ac68bb, runtime 0c268439566f549f.
+Generated; do not edit. Signature ecbfb46b82a044ee, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "ab9c85c6e0ac68bb45b8082b7b16111ec9e54a88ac540c54e812b17da39850e0"
+SIGNATURE = "ecbfb46b82a044eeb64b77cf1e2b8680d8ceaedffe9def22f5497a9f7880abbb"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 47f70b61b66b1eff, runtime 0c268439566f549f.
+Generated; do not edit. Signature 5c9cb2c662fcaac0, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "47f70b61b66b1eff9271036853e48ea5d4cf124ae75985a11ca1e2e5de742fd5"
+SIGNATURE = "5c9cb2c662fcaac08321f66802cdb8c09a6ca3578be53b851ebca90bb6f4f787"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

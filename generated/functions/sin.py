@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature f1591b703a1a1083, runtime 0c268439566f549f.
+Generated; do not edit. Signature e55129c9a0fd8a31, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "f1591b703a1a108300eccd3fd0e56f537784462353e8c710e161c48895949009"
+SIGNATURE = "e55129c9a0fd8a3118569f2ea77f1e83d3560ee4e5a4453ed996ceb13d465160"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

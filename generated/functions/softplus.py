@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature e8de7e4f7afb24e6, runtime 0c268439566f549f.
+Generated; do not edit. Signature 6cdc4041a8bb4947, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "e8de7e4f7afb24e6bd139cf4798ce82cbff3f2c3c9259d876ac2482758287b4c"
+SIGNATURE = "6cdc4041a8bb49475ca6dc7c9f5df30c4bfc61d471d79c0d39d3ac0267aee541"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

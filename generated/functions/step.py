@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature fcf7007ffe854820, runtime 0c268439566f549f.
+Generated; do not edit. Signature efbef9ce6ce4b436, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "fcf7007ffe854820cd51bce0ea23c99e0e211ffcf4eb6cac11563c48a567ac78"
+SIGNATURE = "efbef9ce6ce4b436cbc34b704930530df47cba4a70070a2431bd39f38ef4cb8d"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 152a17d2e873bca1, runtime 0c268439566f549f.
+Generated; do not edit. Signature ae2a6f6aad7d4517, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "152a17d2e873bca1892808a11c39a3e4dbd2c8fa2a6685f653392c390ae69bad"
+SIGNATURE = "ae2a6f6aad7d451709c0f5ba30245d48217bf5366ba825b5889c4c60c0f450c9"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

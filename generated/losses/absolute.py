@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature f22c544366a4a28a, runtime 0c268439566f549f.
+Generated; do not edit. Signature 166c87703e717578, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "f22c544366a4a28a613a62dc4239cb3b9e73b74e123bb374a9adf286495bc37c"
+SIGNATURE = "166c87703e71757849d9461d43792e42d0a175d2644c427bde5b6cfddce5e23b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

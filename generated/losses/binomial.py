@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 8e2961a0c70770ad, runtime 0c268439566f549f.
+Generated; do not edit. Signature 29b17f7fbd3677c9, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "8e2961a0c70770ad8e49d6cc84a6f9a19a77274ac93a637e16c8c27a1707762b"
+SIGNATURE = "29b17f7fbd3677c95393afb65e49db33018a9a229352d9dc58c6f52fdd17897a"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

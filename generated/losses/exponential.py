@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature d266023c5f855fae, runtime 0c268439566f549f.
+Generated; do not edit. Signature c4d8099b4c5436b2, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "d266023c5f855fae545e54023113d792ca4d32c9c566892030de2df0a720a72b"
+SIGNATURE = "c4d8099b4c5436b2a7e13cf72c48ee0a4ec6dd6e04e584874a77e10a027667dd"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature be588ccd4cacfc08, runtime 0c268439566f549f.
+Generated; do not edit. Signature 20f75098464d425a, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "be588ccd4cacfc089ff11893fac427958d0b23f4dea2642db59695887b2f5752"
+SIGNATURE = "20f75098464d425accab698ddeb5aa3530e29c39073143680534c3aab385dc99"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

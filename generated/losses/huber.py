@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 4a5eb10fae119c1c, runtime 0c268439566f549f.
+Generated; do not edit. Signature d4a483d86e7689f9, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "4a5eb10fae119c1cb5c51177b5f2605f2151ccd094a170e0dc68ed4c586cc8cb"
+SIGNATURE = "d4a483d86e7689f95926deab26c07e5575c68802239e27c34e5f35c8e16d13e9"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 41093d7718cd3a7a, runtime 0c268439566f549f.
+Generated; do not edit. Signature a97cb0bc922a1b67, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "41093d7718cd3a7ac19efbd3f8293604d4cc96847bd832f999cb348a4446e12a"
+SIGNATURE = "a97cb0bc922a1b6742d9935e365ec70d4d51b6511808175df3d8040c7bc38ff9"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

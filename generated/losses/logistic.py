@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature b3fdbfb5c97b540e, runtime 0c268439566f549f.
+Generated; do not edit. Signature 3e206c5c637af512, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "b3fdbfb5c97b540e4fd87e827a4ed386cb2d7fe843c5d1fff64aaf833de166d4"
+SIGNATURE = "3e206c5c637af512f8af900370e518c7afd452a7becddd57085904efbb10df74"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

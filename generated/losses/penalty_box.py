@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 0882d28f5cd68c7d, runtime 0c268439566f549f.
+Generated; do not edit. Signature 974ceb7bcb6fa304, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "0882d28f5cd68c7d9faf9ad7edb9e696721c9d7017efbe7c03ec17ca67f2c3f3"
+SIGNATURE = "974ceb7bcb6fa304893fd9d9f6754458306f475cb194666d1cacc1ee4ba2483e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

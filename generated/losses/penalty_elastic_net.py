@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature ff04614eeb59ca9d, runtime 0c268439566f549f.
+Generated; do not edit. Signature 3e98097a9f5134ec, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "ff04614eeb59ca9d99644270683889e5e0a4f2a2168c501315846b52bd6c7c77"
+SIGNATURE = "3e98097a9f5134ec7b07c84b50fe29b94f08c23180d188f2c8f382ef47a21d40"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

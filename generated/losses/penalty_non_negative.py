@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 7759eaf8fc78e619, runtime 0c268439566f549f.
+Generated; do not edit. Signature 6378639fae8ff3c5, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "7759eaf8fc78e619c45bedc2b80a8c24a268307efe07a867702d7daf9fafee15"
+SIGNATURE = "6378639fae8ff3c51204523b99e7f5dbd994557976d26ea00636214804477f24"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 42a46d5e4d714bfd, runtime 0c268439566f549f.
+Generated; do not edit. Signature 4e3d4d6709819fea, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "42a46d5e4d714bfd75165ea869bbaf7e040ac98253052d78ba95fd87956527b6"
+SIGNATURE = "4e3d4d6709819fea814b6d50143fdf3b75d8113acf17ff9cc1bd979b1bf25481"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature da088f48573817fb, runtime 0c268439566f549f.
+Generated; do not edit. Signature 3a49b0024a643d55, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "da088f48573817fbfc5875c39f14eefa109ce99d328f5f742dfdd940e10144f0"
+SIGNATURE = "3a49b0024a643d556e2f7378f5f81d1c64abae29b45a116ae8efd9e40d385331"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

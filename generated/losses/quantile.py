@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 4b7b957514c54b87, runtime 0c268439566f549f.
+Generated; do not edit. Signature d7cdf3643997ce63, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "4b7b957514c54b877c62edb716834890d2c43b9f23162ad37ef83df4864c8c5f"
+SIGNATURE = "d7cdf3643997ce63bc5cb62b4f8b86c86cb2375f8626681b48bf4aa4efea59e2"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature b17cdd0abde60bc2, runtime 0c268439566f549f.
+Generated; do not edit. Signature 7b1be37d45caf8a7, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "b17cdd0abde60bc261fd75be5359f08c302e5762711e5fbc7624874ff2d8949a"
+SIGNATURE = "7b1be37d45caf8a740ccd93251252093c6d21c1fc2d17f40be3452c06d77cd86"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

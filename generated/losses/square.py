@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 88560d5c0a70ab1a, runtime 0c268439566f549f.
+Generated; do not edit. Signature 37c7bb588eb4d60c, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "88560d5c0a70ab1a6be1fe03a66cc667898710e46cfb580f2f40d17d9e76e137"
+SIGNATURE = "37c7bb588eb4d60ce3df944911264600f236ebcbc8c7e1fd784b55bd233eca51"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

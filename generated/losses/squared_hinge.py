@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 3686c0f5f6d4439d, runtime 0c268439566f549f.
+Generated; do not edit. Signature b8f98b5884568476, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "3686c0f5f6d4439d1c2653c0fadc92fe136a8c5645a8f159cc6f8d2ad77fc24a"
+SIGNATURE = "b8f98b588456847678467d4d046cc26e446aa2ef9469c5ec973318c73a12b13b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

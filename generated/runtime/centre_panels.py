@@ -4,7 +4,7 @@ The Gaussian that is averaged with makes them smooth on the scale of its spread,
 they are as smooth as the loss is. Panels grow with the distance from there, and are halved until polynomials serve.
 
 Written by hand, in codegen/runtime/centre_panels.py.
-Generated; do not edit. Signature 25fd4f24c75e2acd, runtime 0c268439566f549f.
+Generated; do not edit. Signature debf2518a6f9075f, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -313,4 +313,4 @@ def add_centre(panels, count, at, place, part, sums):
     add_polynomials(panels.coefficients, POWERS * panels.number[at], x, part, sums)
     return at
 
-SIGNATURE = "25fd4f24c75e2acd4a9f1358f8184080e9bb568f4492fb373c5dd50303bfe029"
+SIGNATURE = "debf2518a6f9075f2c479eab68cdab5329634319787d04d26a4bee2186ce001b"

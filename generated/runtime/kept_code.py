@@ -1,7 +1,7 @@
 """Machine code on disk: every file carries a digest; what is damaged is compiled again, a full disk is no error.
 
 Written by hand, in codegen/runtime/kept_code.py.
-Generated; do not edit. Signature 25fd4f24c75e2acd, runtime 0c268439566f549f.
+Generated; do not edit. Signature debf2518a6f9075f, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -174,4 +174,4 @@ def _opened(path: str, version: str) -> Any:
     except ImportError:  # it names a module that is no longer there by this name
         return None
 
-SIGNATURE = "25fd4f24c75e2acd4a9f1358f8184080e9bb568f4492fb373c5dd50303bfe029"
+SIGNATURE = "debf2518a6f9075f2c479eab68cdab5329634319787d04d26a4bee2186ce001b"

@@ -1,7 +1,7 @@
 """Where the output passes kinks of a loss, on lines along which the label varies: of many places at once.
 
 Written by hand, in codegen/runtime/label_search.py.
-Generated; do not edit. Signature 25fd4f24c75e2acd, runtime 0c268439566f549f.
+Generated; do not edit. Signature debf2518a6f9075f, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -76,4 +76,4 @@ def find_shares(distances, panels, size, shares):
         growth = 1.0 + (most / size) ** 2 + size / width[p] * math.exp(-0.5 * near * near)
         shares[p] = weight[p] * math.exp(-0.5 * nearest * nearest) * (high[p] - low[p]) * growth
 
-SIGNATURE = "25fd4f24c75e2acd4a9f1358f8184080e9bb568f4492fb373c5dd50303bfe029"
+SIGNATURE = "debf2518a6f9075f2c479eab68cdab5329634319787d04d26a4bee2186ce001b"

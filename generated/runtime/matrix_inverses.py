@@ -1,7 +1,7 @@
 """Inverses of matrices within a stage of contractions: many of one size, one after the other or together.
 
 Written by hand, in codegen/runtime/matrix_inverses.py.
-Generated; do not edit. Signature 25fd4f24c75e2acd, runtime 0c268439566f549f.
+Generated; do not edit. Signature debf2518a6f9075f, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -101,4 +101,4 @@ def invert_row(r, value):
                     for b in range(size):
                         value[x + a * r[22] + b * r[25]] = matrix[0, a, b]
 
-SIGNATURE = "25fd4f24c75e2acd4a9f1358f8184080e9bb568f4492fb373c5dd50303bfe029"
+SIGNATURE = "debf2518a6f9075f2c479eab68cdab5329634319787d04d26a4bee2186ce001b"

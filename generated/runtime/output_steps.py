@@ -1,7 +1,7 @@
 """Steps of the trapezoid over l = prox(omega) of a smooth loss: even ones, or such that grow away from its knee.
 
 Written by hand, in codegen/runtime/output_steps.py.
-Generated; do not edit. Signature 25fd4f24c75e2acd, runtime 0c268439566f549f.
+Generated; do not edit. Signature debf2518a6f9075f, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -113,4 +113,4 @@ def fill_growing(steps, ends, places, weights):
         places[i] = steps.knee + half * (up - down)
         weights[i] = step * half * (up + down)
 
-SIGNATURE = "25fd4f24c75e2acd4a9f1358f8184080e9bb568f4492fb373c5dd50303bfe029"
+SIGNATURE = "debf2518a6f9075f2c479eab68cdab5329634319787d04d26a4bee2186ce001b"

@@ -4,7 +4,7 @@ mu0, mu1 and mu2^2 are as smooth in s and q as f is, blurred by q. What a patch 
 decided by the function and the point alone: an answer does not depend on what was asked before or beside it.
 
 Written by hand, in codegen/runtime/patches.py.
-Generated; do not edit. Signature 25fd4f24c75e2acd, runtime 0c268439566f549f.
+Generated; do not edit. Signature debf2518a6f9075f, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -251,4 +251,4 @@ def between(sums, growth, errors, first, width, x, shifts, raw):
         raw[6, i] = 4.0 * EPS * scale
     return marked
 
-SIGNATURE = "25fd4f24c75e2acd4a9f1358f8184080e9bb568f4492fb373c5dd50303bfe029"
+SIGNATURE = "debf2518a6f9075f2c479eab68cdab5329634319787d04d26a4bee2186ce001b"

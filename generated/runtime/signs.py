@@ -1,7 +1,7 @@
 """The probability that a label at nodes and the output differ in sign.
 
 Written by hand, in codegen/runtime/signs.py.
-Generated; do not edit. Signature 25fd4f24c75e2acd, runtime 0c268439566f549f.
+Generated; do not edit. Signature debf2518a6f9075f, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -35,4 +35,4 @@ def wrong_signs(labels, mean, slope, spread, room, out):
             total += room[j]
         out[n] = total
 
-SIGNATURE = "25fd4f24c75e2acd4a9f1358f8184080e9bb568f4492fb373c5dd50303bfe029"
+SIGNATURE = "debf2518a6f9075f2c479eab68cdab5329634319787d04d26a4bee2186ce001b"

@@ -5,7 +5,7 @@ array. So the instructions of a tile are written here, eight numbers at a time. 
 beyond the end of its row, and written back there as it was: behind the last number of an array ``WIDTH`` more must lie.
 
 Written by hand, in codegen/runtime/tiles.py.
-Generated; do not edit. Signature 25fd4f24c75e2acd, runtime 0c268439566f549f.
+Generated; do not edit. Signature debf2518a6f9075f, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -217,4 +217,4 @@ def add_sums(value, x, xi, y, z, zi, rows, length, sign):
         _one_sum(value, x, xi, y, z, zi, whole, last, sign)
         x, z = x + xi, z + zi
 
-SIGNATURE = "25fd4f24c75e2acd4a9f1358f8184080e9bb568f4492fb373c5dd50303bfe029"
+SIGNATURE = "debf2518a6f9075f2c479eab68cdab5329634319787d04d26a4bee2186ce001b"

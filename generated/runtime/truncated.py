@@ -1,7 +1,7 @@
 """Moments of a standard normal g beyond a place and between two.
 
 Written by hand, in codegen/runtime/truncated.py.
-Generated; do not edit. Signature 25fd4f24c75e2acd, runtime 0c268439566f549f.
+Generated; do not edit. Signature debf2518a6f9075f, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -88,4 +88,4 @@ def moments_nearby(gauss, middle, width):
         k2 += weight * t * t
     return k0, k1, k2
 
-SIGNATURE = "25fd4f24c75e2acd4a9f1358f8184080e9bb568f4492fb373c5dd50303bfe029"
+SIGNATURE = "debf2518a6f9075f2c479eab68cdab5329634319787d04d26a4bee2186ce001b"

@@ -4,7 +4,7 @@ Polynomials are Taylor's, or sums of Chebyshev polynomials written in powers; ea
 Four terms together, then two of these, do not wait for each other.
 
 Written by hand, in codegen/runtime/vector.py.
-Generated; do not edit. Signature 25fd4f24c75e2acd, runtime 0c268439566f549f.
+Generated; do not edit. Signature debf2518a6f9075f, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -90,4 +90,4 @@ def tail(x):
     weight = exp(-0.5 * x * x)
     return scaled_tail(x) * weight, NORM * weight
 
-SIGNATURE = "25fd4f24c75e2acd4a9f1358f8184080e9bb568f4492fb373c5dd50303bfe029"
+SIGNATURE = "debf2518a6f9075f2c479eab68cdab5329634319787d04d26a4bee2186ce001b"

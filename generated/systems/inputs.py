@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 5149839a42001d9c.
+Generated; do not edit. Signature d73c6cecadf8d293.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "5149839a42001d9c1e0fdfadcd6b13fdbd0331af99e4eb6a6c0ac19a7390a937"
+SIGNATURE = "d73c6cecadf8d29337b79d991c0614e6df07059b061c3f4f70381d61e0752dff"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature bd610ac8b19f075b.
+in X). Generated; do not edit. Signature f4ac58fcd4dd21f5.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "bd610ac8b19f075bc5dca922d29e2dc30a724c23c7b1b960b77c68ac81c811d7"
+SIGNATURE = "f4ac58fcd4dd21f5e1fc0277bda6cf5edc49c3aca9f7136d2b83b41c733dfe38"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 00859ab67cd6f386.
+Generated; do not edit. Signature 583f914cc0ecef83.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "00859ab67cd6f38638cb5cd579147fa1e6a3a237a2bd93980e9f073d0491deb0"
+SIGNATURE = "583f914cc0ecef83f541c99e42f2584b4918a240048ee286e6938f7176c76cd1"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 991f8a7a311de0ee.
+Generated; do not edit. Signature ad4260b254b90490.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "991f8a7a311de0ee8db157742e8f0eee2843e45a595cb12a88aa5825739dee3d"
+SIGNATURE = "ad4260b254b90490c58c588275ba24e42aaa71729e8a5090473c6b5373a0eca7"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 0ec0f0d0c76e2302.
+in X). Generated; do not edit. Signature 56077471b675bd67.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "0ec0f0d0c76e23029000756aae53e7d354daa1aaa2c3cf7fec80c20c7a70d9b5"
+SIGNATURE = "56077471b675bd67eca18f7636105a2bfc861e3ba890f01bde47655ba1769669"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 3d0290394e860862, runtime 0c268439566f549f.
+Generated; do not edit. Signature ac54f955dfa1b43d, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "3d0290394e860862e5e86b6777c8bcb0a2ee6c093c36aee9588a634e2289ac0a"
+SIGNATURE = "ac54f955dfa1b43d2375d4c79c3365ebd6d76f240e4ee8f195a009cdebae35f0"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 5383d321072bf376, runtime 0c268439566f549f.
+Generated; do not edit. Signature 3b0abaac7f6d3c15, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "5383d321072bf376fa37deb721557762cfda82ed325943cb6640a10d9b265594"
+SIGNATURE = "3b0abaac7f6d3c153090a8d85fd3a41a63a69b4417489c2dc68fdad2ba340b9d"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

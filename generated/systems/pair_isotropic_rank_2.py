@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 48ac184ee25bc79a, runtime 0c268439566f549f.
+Generated; do not edit. Signature 1515dfb8c132f7c8, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "48ac184ee25bc79a96e5eea001eebfd47706066be0395a620aafa4929087c25d"
+SIGNATURE = "1515dfb8c132f7c893d633eef044a771bcc9ba2ffc4e256fea9f01a83896fd9c"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature cf9149158ac1b72e, runtime 0c268439566f549f.
+Generated; do not edit. Signature b277859cf0feb43d, runtime 155b7d20db88aca0.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "cf9149158ac1b72eac822e3477f8de8df3e1d0f0627dfdc5d198f59054e7ee8f"
+SIGNATURE = "b277859cf0feb43d3cb404c9344b79fe58b6e507c32fa36966aaaca92fcfeec0"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

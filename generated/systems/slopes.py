@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature e5566f06b407d0dd.
+Generated; do not edit. Signature 547eea11f157eb29.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "e5566f06b407d0dd8b8904c8ea037c00b7097abe1183a5646291e381f3acbdd6"
+SIGNATURE = "547eea11f157eb29c9675acf39bf33a99a66e9fc496a517ce185f990bd4f6136"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 47b2cf4a8df600c9.
+in X). Generated; do not edit. Signature 0e6b5fa91a82ad98.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "47b2cf4a8df600c9878959d27d4510db1b49e6c5bfe5a0946502f8d5b9432b78"
+SIGNATURE = "0e6b5fa91a82ad981d5df94910378543d9c47de84ab0633f9b3568a2fec2a6c4"
 
 
 # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 651d05a111782d4e.
+Generated; do not edit. Signature 5974c72a310cf499.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "651d05a111782d4ee4b4c8b5645b0987fc539e7ad7b91f5a10d3681c48bf386d"
+SIGNATURE = "5974c72a310cf499a40ba4724c401fa3efba163fc35a624419ef5a5a0c2857e2"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

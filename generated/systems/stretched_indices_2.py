@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 8ec8966d4bec165d.
+Generated; do not edit. Signature 2e35e1170787f5e0.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "8ec8966d4bec165d2a961ee4c5be77835ec0b9dfa8704dfdb50c9afd9f6f4748"
+SIGNATURE = "2e35e1170787f5e0f7b781f906c61574ae7ab4676a931334ad81af4b1dba254a"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

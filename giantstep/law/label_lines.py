@@ -10,7 +10,7 @@ kinks, each piece is a line that ends.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -24,7 +24,18 @@ from giantstep.law.kinds_of_labels import Points
 from giantstep.law.kink_roots import Kinks
 from giantstep.law.label_growth import reach_of
 from giantstep.law.labels import enough_memory
-from giantstep.law.multi_index_labels import LIGHT, Axes, Rule, axes_of, has_kinks, nodes_along, rows_of_nodes
+from giantstep.law.multi_index_labels import (
+    LIGHT,
+    STILL,
+    STILL_ROUGH,
+    Axes,
+    Rule,
+    axes_of,
+    ends_of,
+    has_kinks,
+    nodes_along,
+    rows_of_nodes,
+)
 from giantstep.law.straight_pieces import pieces_of
 from giantstep.quadrature.gauss import hermite, normal_between
 from giantstep.quadrature.kinks import LINE, degree, kinks
@@ -142,7 +153,10 @@ def lines_given_kappa(target: Target, overlaps: Rows, kappa: Array, finer: int, 
     if target.indices == 1:
         return _of_one_index(target, float(gamma[0, 0]), kappa[:, 0])
     if last is None:
-        return _pieces(target, gamma, kappa, finer, rough)
+        nodes = (_ROUGH if rough else _ORDER) // (1 if finer >= 0 else 2)
+        reach = reach_of(target.link, overlaps, target.probit)
+        rule = _About(max(finer, 0), nodes, False, outwards="curved", light=LIGHT, reach=reach)
+        return _pieces(target, gamma, kappa, rule)
     noisy = noisy_indices(gamma, target.probit)
     order = (*(name for name in found.variables if name != last), last)
     places = [found.variables.index(name) for name in order]
@@ -160,16 +174,24 @@ def lines_given_kappa(target: Target, overlaps: Rows, kappa: Array, finer: int, 
     return Lines(weight, label, slope * lower[-1, -1], -ends, ends, mean, axis, noisy.rest)
 
 
-def _pieces(target: Target, gamma: Array, kappa: Array, finer: int, rough: bool) -> Lines:
-    """Lines between the kinks met along the last direction, at nodes along the others."""
+def constant_pieces(target: Target, overlaps: Rows, kappa: Array, finer: int, rough: bool) -> Lines:
+    """The law of a label of several indices that is constant between its jumps, at kappa [N, q] for overlaps [q, m].
+
+    Raises NotConverged where there are too many nodes.
+    """
+    gamma = np.array(overlaps)
+    reach, far = ends_of(target.link, gamma, noisy_indices(gamma, target.probit).lower)
+    nodes = STILL_ROUGH if rough else STILL
+    rule = Rule(max(finer, 0), nodes, False, parts=1, outwards="leaving", reach=reach, far=far)
+    return _pieces(target, gamma, kappa, rule)
+
+
+def _pieces(target: Target, gamma: Array, kappa: Array, rule: Rule) -> Lines:
+    """Lines between the kinks met along the last direction, at nodes of a rule along the others."""
     found, noisy = link_of(target.link), noisy_indices(gamma, target.probit)
-    axes = axes_of(found, noisy.lower)
-    reach = reach_of(target.link, tuple(map(tuple, gamma.tolist())), target.probit)
-    kinked = Kinks(axes.names, tuple(dict.fromkeys(kinks(found.node))), axes.lower, reach)
-    last = len(noisy.lower) - 1
-    nodes = (_ROUGH if rough else _ORDER) // (1 if finer >= 0 else 2)
-    rule = _About(max(finer, 0), nodes, False, axes=last, outwards="curved", light=LIGHT, reach=reach)
-    weight, t = nodes_along(target.link, kinked, gamma[:, axes.places], kappa, rule)
+    axes, last = axes_of(found, noisy.lower), len(noisy.lower) - 1
+    kinked = Kinks(axes.names, tuple(dict.fromkeys(kinks(found.node))), axes.lower, rule.reach)
+    weight, t = nodes_along(target.link, kinked, gamma[:, axes.places], kappa, replace(rule, axes=last))
     owner, node = np.nonzero(weight)
     beside = t[owner, node]
     fixed = (kappa @ gamma[:, axes.places])[owner] + beside @ axes.lower[:, :last].T

@@ -30,7 +30,7 @@ from giantstep.spec.expressions import jet
 Array = np.ndarray
 Averaged: TypeAlias = Literal["smooth", "poles", "moments"]
 _ORDER, _ROUGH = 16, 15  # nodes of a panel; of the estimate of their error
-_STILL, _STILL_ROUGH = 24, 22  # the same of one panel between kinks, where the label is constant there
+STILL, STILL_ROUGH = 24, 22  # the same of one panel between kinks, where the label is constant there
 _HIGHER = 1.45  # orders by the first refinement: where they are nearly enough, that does what halving would
 _LEADING = 0.5  # share of either that leads to a solution
 _TRAPEZOIDS = 32  # points of the coarsest trapezoidal rule
@@ -64,7 +64,7 @@ def nodes_given_kappa(
     """
     found = link_of(link)
     still = is_constant_between_jumps(link)
-    fine, rougher, parts = (_STILL, _STILL_ROUGH, 1) if still else (_ORDER, _ROUGH, 2)
+    fine, rougher, parts = (STILL, STILL_ROUGH, 1) if still else (_ORDER, _ROUGH, 2)
     nodes = rougher if rough else fine
     axes = axes_of(found, lower)
     power = axes.degree_along_the_last(found.node) if averaged == "moments" else None

@@ -14,6 +14,7 @@ from generated.runtime.steps import NONE, RAISED, raise_variances
 from generated.runtime.unknowns import FAMILY, RESIDUAL
 from giantstep.law.kinds_of_labels import Intervals, Points
 from giantstep.law.label_cells import LabelLaw
+from giantstep.law.label_lines import Lines
 from giantstep.law.structured_inputs import norms_of_isotropic_rows
 from giantstep.quadrature.tensor import coordinates
 from giantstep.system.at_level import at_level
@@ -286,7 +287,9 @@ class CoupledSystem(JudgedSigns):
 
     def plain_output(self, variance: Array | None = None) -> Output:
         """The same, as the equations have it, or with another variance."""
-        assert isinstance(self.clean, Intervals | Points)  # others are of losses of the residual, told by moments
+        assert isinstance(
+            self.clean, Intervals | Points | Lines
+        )  # others are of losses of the residual, told by moments
         given = self.view("Delta") if variance is None else variance
         return Output(self.kappa, self.view("mean"), self.slopes, given, self.clean)
 

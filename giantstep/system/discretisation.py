@@ -12,10 +12,11 @@ from derive.language.parity import parity
 from giantstep.law.directions import rows_of
 from giantstep.law.kinds_of_labels import Intervals, Labels, Points
 from giantstep.law.label_cells import Cells, LabelLaw, straight_law
-from giantstep.law.label_lines import Lines, are_lines
+from giantstep.law.label_lines import Lines, are_lines, constant_pieces
 from giantstep.law.label_moments import clean_moments, moments_at_nodes
 from giantstep.law.labels import label_law, parts_of, with_noise
 from giantstep.law.moments_given_kappa import LabelMoments, square_nodes
+from giantstep.law.multi_index_labels import is_constant_between_jumps
 from giantstep.quadrature.panels import rows_at
 from giantstep.quadrature.remembered import Remembered
 from giantstep.quadrature.tensor import coordinates, rows_along
@@ -192,7 +193,12 @@ def laws_between(problem: Problem, kappa: Array, weight: Array, law: LabelLaw | 
     if isinstance(law, Intervals) and problem.rank == 1:
         return _kept_between(problem.features, kappa.tobytes(), weight.tobytes(), law)
     rows, margin = rows_between(problem, kappa, weight), loss_kernel(problem.model.fit.loss).FORM == "margin"
-    law = law or clean_law(rows, problem.model.target.clean(margin), problem.overlaps, level)
+    clean = problem.model.target.clean(margin)
+    if law is None and margin and clean.indices > 1 and is_constant_between_jumps(clean.link):
+        law = constant_pieces(
+            clean, _rows_of(problem.overlaps), kappa.reshape(len(kappa), -1), level.labels, level.rough
+        )
+    law = law or clean_law(rows, clean, problem.overlaps, level)
     return Resolved.of(rows, law, law)
 
 

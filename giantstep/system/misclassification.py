@@ -8,7 +8,9 @@ import numpy as np
 
 from generated.runtime.rectangles import ROWS, rectangles, slopes_between, wrong_signs_between
 from generated.runtime.signs import wrong_signs
+from generated.runtime.signs_on_lines import slopes_on_lines, wrong_signs_on_lines
 from giantstep.law.kinds_of_labels import Intervals
+from giantstep.law.label_lines import Lines
 from giantstep.quadrature.gauss import legendre
 from giantstep.system.sign_panels import Output, Signs, panels
 
@@ -24,6 +26,8 @@ def wrong_sign(output: Output) -> Array:
     labels = output.labels
     if isinstance(labels, Intervals):
         return _of_intervals(labels, output)
+    if isinstance(labels, Lines):
+        return _of_lines(labels, output)
     mean = np.ascontiguousarray(output.mean)
     law, slope = (labels.weight, labels.label, labels.t), np.ascontiguousarray(output.slopes)
     room, found = np.empty(labels.weight.shape[1]), np.empty(len(mean))
@@ -37,6 +41,24 @@ def _of_intervals(labels: Intervals, output: Output) -> Array:
     found = np.empty(nodes)
     wrong_signs_between(_law(labels), output.kappa, _fields(output), _RULE, np.empty((ROWS, nodes)), found)
     return found
+
+
+def _of_lines(labels: Lines, output: Output) -> Array:
+    """P(y f < 0 | kappa) of labels that are constant on pieces of lines."""
+    found = np.empty(len(output.kappa))
+    room = np.empty((ROWS + 3, labels.weight.shape[1]))
+    wrong_signs_on_lines(_on_lines(labels), _given_t(output), _RULE, room, found)
+    return found
+
+
+def _on_lines(labels: Lines) -> tuple[Array, ...]:
+    """Labels on pieces of lines, as ``wrong_signs_on_lines`` has them."""
+    return labels.weight, labels.label, labels.low, labels.high, labels.t, labels.axis
+
+
+def _given_t(output: Output) -> tuple[Array, Array, Array]:
+    """Mean of the output, its slopes in t and its variance beside, as ``wrong_signs_on_lines`` has them."""
+    return np.ascontiguousarray(output.mean), np.ascontiguousarray(output.slopes), np.ascontiguousarray(output.variance)
 
 
 def _law(labels: Intervals) -> tuple[Array, Array, Array, Array]:
@@ -70,6 +92,10 @@ def wrong_sign_slopes(output: Output) -> tuple[Array, Array, Array]:
         found = np.empty((3, len(kappa)))
         slopes_between(_law(labels), kappa, _fields(output), found)
         return found[0], found[1:2], found[2]
+    if isinstance(labels, Lines):
+        found = np.empty((2 + len(slope), len(kappa)))
+        slopes_on_lines(_on_lines(labels), _given_t(output), np.empty(labels.weight.shape[1]), found)
+        return found[0], found[1:-1], found[-1]
     root = np.sqrt(delta)
     center = (mean[:, None] + np.einsum("dn,njd->nj", slope, labels.t)) / root[:, None]
     density = labels.weight * -labels.label * np.exp(-0.5 * center**2) / np.sqrt(2.0 * np.pi)

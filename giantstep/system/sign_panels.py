@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from generated.runtime.between_nodes import fill_turns, is_sharp, sums_on_panels
 from giantstep.law.kinds_of_labels import Intervals, Labels
+from giantstep.law.label_lines import Lines
 from giantstep.quadrature.gauss import legendre_coefficients
 from giantstep.quadrature.mesh import nodes
 
@@ -47,7 +48,7 @@ class Output:
     mean: Array
     slopes: Array
     variance: Array
-    labels: Labels
+    labels: Labels | Lines
 
     @cached_property
     def spread(self) -> Array:
