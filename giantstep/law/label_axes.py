@@ -25,6 +25,7 @@ Array = np.ndarray
 _SHARP = 0.1  # a width that panels resolve with fewer nodes than evenly spaced ones
 _RESOLVED = 0.02  # a width in kappa that nodes on any axes resolve
 _FAR = 8.0  # how far out in kappa a kink is felt
+_ROUNDED = 4e-15  # of a variance that is the difference of two
 _NO_WIDTH = 1e-9  # of a kink that kappa decides, to rounding
 
 
@@ -51,10 +52,11 @@ def axes_of_kinks(target: Target, overlaps: Rows) -> LabelAxes:
     """How the mean label of several indices varies in kappa.
 
     Given kappa an index varies by what the directions leave of it, which blurs jumps; a smooth link varies on a scale
-    of one. Raises NotConverged where the label jumps, or nearly so, along curves of kappa.
+    of one. Noise inside the link blurs the label that is fitted, and not the clean one that errors are of. Raises
+    NotConverged where the label jumps, or nearly so, along curves of kappa.
     """
     known, kinked = np.array(overlaps), has_kinks(target.link)
-    left = np.sqrt(np.maximum(0.0, 1.0 - (known**2).sum(axis=0)) + target.probit)
+    left = np.sqrt(np.maximum(0.0, 1.0 - (known**2).sum(axis=0)))
     widths = _widths(left if kinked else np.hypot(left, 1.0), known)
     if not kinked or min(widths) >= _SHARP:
         return LabelAxes(widths)
@@ -87,8 +89,7 @@ def _on_axes(kinks: list[_Kink], turn: Array) -> tuple[tuple[tuple[Term, ...], .
                 "the label jumps or has a kink along curves of kappa, or along lines that cross at an angle, and the "
                 f"{len(turn)} directions of the spike decide where (to {kink.width:.0e}): nodes on axes do not follow "
                 "them",
-                "lower spike.alignment so that its columns are shorter than 0.999, or set target.probit, which blurs "
-                "jumps",
+                "lower spike.alignment so that its columns are shorter than 0.999",
             )
     return tuple(map(tuple, terms)), others
 
@@ -101,25 +102,35 @@ def _widths(scale: Array, known: Array) -> tuple[float, ...]:
 
 
 def _kinks(target: Target, known: Array) -> Iterator[_Kink]:
-    """Straight kinks of a link, and of each bent one how sharply kappa decides its indices."""
+    """Straight kinks of a link, and of each bent one how sharply kappa decides its indices; with noise inside the link
+    and without.
+    """
+    for probit in sorted({0.0, target.probit}):
+        yield from _kinks_with(probit, target, known)
+
+
+def _kinks_with(probit: float, target: Target, known: Array) -> Iterator[_Kink]:
     found = link_of(target.link)
     names = found.variables
     for node in dict.fromkeys(kinks(found.node)):
         used = [name for name in names if name in variables_of(node)]
         if degree(along_a_line(node, names), LINE) == 1:
-            yield _straight(*_value_and_slopes(node, names), known, target.probit)
+            yield _straight(*_value_and_slopes(node, names), known, probit)
         elif len(used) == 1:
             slopes = np.array([float(name == used[0]) for name in names])
             for place in _zeros(node, used[0]):
-                yield _straight(-place, slopes, known, target.probit)
+                yield _straight(-place, slopes, known, probit)
         else:
             each = np.eye(len(names))[[names.index(name) for name in used]]
-            yield _Kink(None, 0.0, 0.0, min(_straight(0.0, slopes, known, target.probit).width for slopes in each))
+            yield _Kink(None, 0.0, 0.0, min(_straight(0.0, slopes, known, probit).width for slopes in each))
 
 
 def _straight(offset: float, slopes: Array, known: Array, probit: float) -> _Kink:
     along = known @ slopes
-    variance = max(0.0, float(slopes @ slopes) * (1.0 + probit) - float(along @ along))
+    whole = float(slopes @ slopes) * (1.0 + probit)
+    variance = whole - float(along @ along)
+    if variance < _ROUNDED * whole:  # kappa decides it: panels need not get small about a cut
+        variance = 0.0
     length = math.sqrt(float(along @ along))
     return _Kink(along, offset, variance, math.sqrt(variance) / length if length > 0.0 else math.inf)
 

@@ -86,6 +86,17 @@ class Shape:
         )
         return min(widths, default=math.inf)
 
+    @property
+    def why_many(self) -> str:
+        """The cause of too many nodes, and what helps."""
+        fewer = "use fewer directions, which further steps and biases of blocks add to"
+        if any(self.label.kinks):
+            return f"lower spike.alignment, or {fewer}: the spike decides where the label jumps or has a kink"
+        return (
+            f"lower step.learning_rate or spike.strength, raise spike.bulk_variance, or {fewer}: the features vary too "
+            "sharply along the spike"
+        )
+
     def turned(self) -> Shape:
         """The same in coordinates along the axes of the label's kinks, which is then known by these alone."""
         if self.label.turn is None:
@@ -133,7 +144,7 @@ def _table_of(shape: Shape, fineness: tuple[float, ...]) -> Array:
     """
     reach, turned = shape.reach(), shape.turned()
     rules = [_rule(turned, axis, reach, fineness[axis]) for axis in range(shape.rank)]
-    kappa, weight, first = _ball(rules, reach)
+    kappa, weight, first = _ball(rules, reach, shape.why_many)
     if shape.label.turn is not None:
         kappa = kappa @ np.array(shape.label.turn)
     rows = _rows(shape.blocks, shape.loadings, kappa, weight, _of_target(shape, rules[0][0], first))
@@ -227,18 +238,17 @@ def _rule(shape: Shape, axis: int, reach: float, fineness: float) -> tuple[Array
     return trapezoid(step, reach)
 
 
-def _ball(rules: list[tuple[Array, Array]], reach: float) -> tuple[Array, Array, Array]:
+def _ball(rules: list[tuple[Array, Array]], reach: float, why_many: str) -> tuple[Array, Array, Array]:
     """Nodes [N, q] within the reach, their weights, and the number of each on the first axis.
 
-    Raises NotConverged where there are too many.
+    why_many: what is said where there are too many. Raises NotConverged where there are too many.
     """
     sizes = [len(points) for points, _ in rules]
     needed = 16.0 * math.prod(sizes) * (len(sizes) + 2)
     if math.prod(sizes) > 2 * _MOST or needed > _LITTLE and needed > _available():
         raise NotConverged(
             f"kappa in R^{len(sizes)} needs {' x '.join(map(str, sizes))} nodes",
-            "lower step.learning_rate or spike.strength, raise spike.bulk_variance, or use fewer directions, which "
-            "further steps and biases of blocks add to: the features vary too sharply along the spike",
+            why_many,
         )
     grids = np.meshgrid(*(points for points, _ in rules), indexing="ij", sparse=True)
     inside = np.nonzero(sum(grid * grid for grid in grids) <= reach * reach)

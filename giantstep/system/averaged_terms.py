@@ -86,7 +86,7 @@ class AveragedTerms:
             return None
         halvings = level.halvings + level.closer
         if self.along is None:
-            width, reach = _width_of_label(self.target, self.overlaps[0]), spacing_of(self.target, self.overlaps).reach
+            width, reach = _width_of_label(self.overlaps[0]), spacing_of(self.target, self.overlaps).reach
             return even_nodes(self.blocks, width, level.order, halvings, reach)
         return graded_nodes(terms_of(self.blocks, self.along, *self._further), level.order, halvings)
 
@@ -98,20 +98,29 @@ class AveragedTerms:
         return (*level.cuts, *(() if self.along is not None else _about_turns(self.target, self.overlaps[0])))
 
 
-def _width_of_label(target: Target, overlaps: tuple[float, ...]) -> float:
-    """The scale in kappa of averages of any label: indices vary about their means given kappa."""
+def _width_of_label(overlaps: tuple[float, ...]) -> float:
+    """The scale in kappa of averages of any label: indices vary about their means given kappa, those of the clean
+    label, which errors are of, by less than those with noise inside the link.
+    """
     known = float(np.dot(overlaps, overlaps))
-    left = max(0.0, 1.0 + target.probit - known)
+    left = max(0.0, 1.0 - known)
     return math.sqrt(left / known) if known > 0.0 else math.inf
 
 
 @lru_cache(maxsize=64)
 def _about_turns(target: Target, overlaps: tuple[float, ...]) -> tuple[float, ...]:
-    """Ends of panels about the places where the mean label of several indices turns fast, at growing distances."""
+    """Ends of panels about the places where the mean label of several indices turns fast, at growing distances: that of
+    the clean label, and the one with noise inside the link.
+    """
     if not has_kinks(target.link):
         return ()
-    given = (target.link, np.array(overlaps), target.probit)
-    turns = [(place, max(width, _SHARP)) for find in (turns_along, meetings_along) for place, width in find(*given)]
+    found = (
+        turn
+        for probit in {0.0, target.probit}
+        for find in (turns_along, meetings_along)
+        for turn in find(target.link, np.array(overlaps), probit)
+    )
+    turns = [(place, max(width, _SHARP)) for place, width in found]
     around = [(place, step * width) for place, width in turns for step in _AROUND if step * width < _GENTLE]
     return tuple(sorted({place + side * away for place, away in around for side in (-1.0, 1.0)}))
 
