@@ -56,9 +56,14 @@ def _of_label_nodes(target: Target, loss: FitLoss) -> str:
 
 def _of_rounding(problem: Problem) -> str:
     target, found = problem.model.target, rounding_hint(problem)
-    several = _has_nodes_of_several(target, problem.model.fit.loss)
+    several = target.indices > 1 and problem.model.fit.loss.key != "square"
     if not several or found != UNEXPLAINED or has_kinks(target.link):
         return found
+    if target.channel is not None:
+        return (
+            "take the square loss, which needs moments of the label only, or a link of fewer indices: the label is "
+            f"drawn at every node of its {target.indices} indices, of which there were as many as can be afforded"
+        )
     return (
         "raise target.noise, or take a link that varies less, which need fewer nodes: the label has no kinks, and its "
         f"{target.indices} indices had as many nodes as can be afforded"

@@ -9,6 +9,7 @@ import pytest
 
 import giantstep as gs
 from giantstep.law.label_axes import axes_of_kinks
+from giantstep.quadrature.tensor import coordinates
 from giantstep.spec.model import Target
 from giantstep.system.discretisation import resolved
 from giantstep.system.level import Level
@@ -78,6 +79,25 @@ def test_axes_lie_across_the_sharpest_kinks() -> None:
 def test_other_kinks_are_refused(link: str) -> None:
     with pytest.raises(gs.NotConverged, match="along curves of kappa, or along lines that cross at an angle"):
         gs.solve(MODEL.replace({"target.link": link}))
+
+
+def test_noise_inside_the_link_leaves_the_clean_label_its_jumps() -> None:
+    """Nodes were chosen for the noisy label, which is smooth, and test errors, of the clean one, never settled."""
+    problem = problem_of(MODEL.replace({"target.probit": 0.3}))
+    table = resolved(problem, Level(8, 44)).table
+    kappa = np.abs(coordinates(table, 2, 2))
+    size = table[:, 1] @ (kappa.prod(axis=1) * np.abs(table[:, 2]))
+    assert size == pytest.approx(2.0 / math.pi, rel=1e-12)  # E |z1 z2|
+
+
+def test_a_refusal_names_what_helps() -> None:
+    """Noise inside the link was named, and does not help."""
+    bent = MODEL.replace({"target.link": "sign(z1*z2-0.3)", "target.probit": 0.3})
+    with pytest.raises(gs.NotConverged, match="along curves of kappa") as caught:
+        gs.solve(bent)
+    assert "columns are shorter than 0.999" in caught.value.hint and "probit" not in caught.value.hint
+    shorter = bent.replace({"spike.alignment": [[0.95, 0.0], [0.0, 0.95]]})
+    assert gs.solve(shorter, tolerance=1e-3).quadrature_error <= 1e-3
 
 
 def test_a_loose_tolerance_leaves_the_error_told_above_what_is_missed() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 import giantstep as gs
 from giantstep.spec.errors import NotConverged
+from giantstep.system.causes import settling_hint
 from giantstep.system.problem import problem_of
 from giantstep.system.resampled_fit import settled_system
 from giantstep.system.slight_response import largest_response, slight_hint
@@ -128,3 +129,17 @@ def test_labels_that_a_kink_holds_outputs_at() -> None:
     assert np.all(gs.simulate(given.replace({"fit.ridge": 10.0}), dimension=40, seeds=2).test_error > 0.1)
     for change in ({"target.noise": 0.1}, {"fit.samples": 0.9}, {"fit.loss": "huber"}, {"network.activation": "tanh"}):
         assert "at their labels" not in hint(problem_of(given.replace(change)))
+
+
+def test_nodes_of_a_drawn_label_of_two_indices() -> None:
+    """Of counts with a smooth mean there are millions at the first resolution; no cause was found."""
+    drawn = gs.model("relu", link="tanh(z1)+tanh(z2)/2", width=1.2, samples=2.0, ridge=0.1).replace(
+        {
+            "target.channel": "poisson",
+            "fit.loss": "poisson",
+            "spike": {"strength": 1.5, "alignment": [0.6, 0.3], "bulk_variance": 1.2},
+            "step": None,
+        }
+    )
+    assert settling_hint(problem_of(drawn)).startswith("take the square loss")
+    assert gs.solve(drawn.replace({"fit.loss": "square"})).quadrature_error < 1e-10
