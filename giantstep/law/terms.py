@@ -11,6 +11,8 @@ from giantstep.quadrature.tensor import LabelAxes
 from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Target
 
+_ROUNDED = 4e-15  # of a variance, where the length of several overlaps is one but for rounding
+
 
 def block_terms(
     activation: str, biases: Sequence[float], loadings: Rows, variances: Sequence[float]
@@ -32,7 +34,10 @@ def link_term(target: Target, overlaps: Rows) -> Term | None:
     if target.indices > 1:
         return None
     gamma = overlaps[0][0] if len(overlaps) == 1 else math.hypot(*(row[0] for row in overlaps))
-    return Term(target.mean_link, gamma, 0.0, max(0.0, (1.0 - gamma) * (1.0 + gamma)))
+    variance = (1.0 - gamma) * (1.0 + gamma)
+    if variance < (0.0 if len(overlaps) == 1 else _ROUNDED):  # panels need not get small about a jump
+        variance = 0.0
+    return Term(target.mean_link, gamma, 0.0, variance)
 
 
 def label_axes(target: Target, overlaps: Rows) -> LabelAxes:

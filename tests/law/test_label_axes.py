@@ -9,6 +9,7 @@ import pytest
 
 import giantstep as gs
 from giantstep.law.label_axes import axes_of_kinks
+from giantstep.law.terms import link_term
 from giantstep.quadrature.tensor import coordinates
 from giantstep.spec.model import Target
 from giantstep.system.discretisation import resolved
@@ -141,3 +142,10 @@ def test_a_label_that_three_directions_decide_to_rounding_has_panels_that_end_th
     alignment = ((1.0, 1e-9, 0.0), (-1e-9, 1.0, 0.0), (0.0, 0.0, 1.0))
     found = axes_of_kinks(Target("sign(z1*z2*z3)"), alignment)
     assert [term.variance for terms in found.kinks for term in terms] == [0.0, 0.0, 0.0]
+
+
+def test_one_index_that_several_directions_decide_to_rounding_has_panels_that_end_there() -> None:
+    """As those of lengths 0.6 and 0.8, once they are turned: the first of three axes had 1,120 nodes."""
+    overlaps = ((1.0 - 1e-16,), (0.0,))
+    given = link_term(Target("sign"), overlaps)
+    assert given is not None and given.variance == 0.0
