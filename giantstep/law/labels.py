@@ -38,6 +38,8 @@ _STEPS = (0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.085, 0.06, 0.042, 0.03, 0.021, 0.0
 _NOISE_STEP = 0.6
 _MOST, _TOGETHER = 4_000_000, 1 << 20  # nodes of a grid; nodes of labels that are handled together
 _LITTLE = 1 << 26  # bytes: asking the machine how many it has takes longer than using these
+_FEW_VALUES, _AT_ONCE = 8, 2000  # of a label; nodes of kappa at which these are told
+_APART = 1e-6  # of t, whose squares are felt, where rounding tells it from zero
 _TOLERANCE = 1e-13  # of the moments of a smooth link, where the step of t is chosen; a tenth longer, it leaves 2e-11
 
 
@@ -91,7 +93,7 @@ def nodes_of_link(
     kappa = kappa.reshape(-1, len(gamma))
     if target.indices == 1:
         gamma, kappa = gamma[:1], kappa[:, :1]
-    return _points(target, gamma, kappa, finer, rough)
+    return _of_few_values(target, gamma, kappa, finer, rough) or _points(target, gamma, kappa, finer, rough)
 
 
 def with_noise(points: Labels, variance: float, finer: int = 0, rough: bool = False) -> Labels:
@@ -234,9 +236,31 @@ def _points(target: Target, gamma: Array, kappa: Array, finer: int, rough: bool)
     label = _label_at(target.link, kappa @ gamma, noisy.lower, t)
     t = t @ noisy.carry.T
     weight, t = (np.broadcast_to(part, (len(kappa), *part.shape[1:])) for part in (weight, t))
-    return Points(
-        np.require(weight, requirements=["C", "W"]), label, np.require(t, requirements=["C", "W"]), noisy.rest
-    )
+    weight, t = (np.require(part, requirements=["C", "W"]) for part in (weight, t))
+    return Points(weight, label, t, noisy.rest)
+
+
+def _of_few_values(target: Target, gamma: Array, kappa: Array, finer: int, rough: bool) -> Points | None:
+    """The same where kappa is all that label and output share: labels of one value are one node. None where it is not,
+    or where they are many.
+    """
+    if target.indices == 1 or np.max(np.abs(noisy_indices(gamma, target.probit).carry)) > _APART:
+        return None
+    found: list[Points] = []
+    values = np.empty(0)
+    for part in np.array_split(kappa, math.ceil(len(kappa) / _AT_ONCE)):
+        found.append(_points(target, gamma, part, finer, rough))
+        some = found[-1].few_values(_FEW_VALUES)
+        if some is None:
+            return None
+        values = np.union1d(values, some)
+    weight = np.stack([_probability(found, value) for value in values], axis=1)
+    label, t = np.broadcast_to(values, weight.shape).copy(), np.zeros((*weight.shape, found[0].directions))
+    return Points(weight, label, t, found[0].rest)
+
+
+def _probability(parts: list[Points], value: float) -> Array:
+    return np.concatenate([(part.weight * (part.label == value)).sum(axis=1) for part in parts])
 
 
 def _label_at(link: str, base: Array, lower: Array, t: Array) -> Array:

@@ -6,9 +6,12 @@ import math
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
 
 import giantstep as gs
+from giantstep.law.kinds_of_labels import Points
 from giantstep.law.label_axes import axes_of_kinks
+from giantstep.law.labels import label_law
 from giantstep.law.terms import link_term
 from giantstep.quadrature.tensor import coordinates
 from giantstep.spec.model import Target
@@ -149,3 +152,14 @@ def test_one_index_that_several_directions_decide_to_rounding_has_panels_that_en
     overlaps = ((1.0 - 1e-16,), (0.0,))
     given = link_term(Target("sign"), overlaps)
     assert given is not None and given.variance == 0.0
+
+
+def test_labels_that_kappa_tells_but_for_noise_are_one_node_for_each_value() -> None:
+    """They were 1,383, at each of 30,000 nodes of kappa."""
+    kappa = np.random.default_rng(0).standard_normal((7, 2))
+    found = label_law(Target("sign(z1*z2)", probit=0.1), ((1.0, 0.0), (0.0, 1.0)), kappa, finer=1)
+    assert isinstance(found, Points) and found.label.tolist() == [[-1.0, 1.0]] * 7
+    first, second = ndtr(kappa / math.sqrt(0.1)).T
+    alike = first * second + (1.0 - first) * (1.0 - second)
+    assert found.weight == pytest.approx(np.column_stack([1.0 - alike, alike]), abs=1e-12)
+    assert np.all(found.t == 0.0)
