@@ -98,11 +98,18 @@ def _table(found: gs.Decomposition) -> str:
     if found.simulation is not None:
         run = found.simulation
         lines += ["", f"simulated: {run.what}, d = {run.dimension}, {run.seeds} seeds; mean (standard error)"]
-        for name, told in run.to_dict()["half_mean_square"].items():
-            error = told["standard_error"]
-            bar = "" if error is None else f" ({error:.2g})"
-            lines.append(f"{name or 'nothing':<44} {told['mean']:>14.6g}{bar}")
+        lines.append(f"{'two fits that share':<44} {'E (f1-f2)^2/2':>22} {'their mean':>22}")
+        means = run.to_dict()
+        for name, half in means["half_mean_square"].items():
+            both = _with_bar(half), _with_bar(means["ensemble_of_2"][name])
+            lines.append(f"{name or 'nothing':<44} {both[0]:>22} {both[1]:>22}")
     return "\n".join(lines)
+
+
+def _with_bar(told: dict[str, float | None]) -> str:
+    """A mean with its standard error, where several seeds tell one."""
+    error = told["standard_error"]
+    return f"{told['mean']:.6g}" + ("" if error is None else f" ({error:.2g})")
 
 
 def _deviation(found: gs.Deviation) -> list[str]:

@@ -87,7 +87,8 @@ def _gained(found: gs.Gains) -> list[Line]:
     ]
     if found.powers is not None:
         powers = "  ".join(str(power) for power in found.powers) or "none"
-        lines.append(("powers of kappa", powers, f"features with a free overlap; order l = {found.order}"))
+        words = f"that the readout fits freely; the step is of order l = {found.order} of [MON23]"
+        lines.append(("powers of kappa", powers, words))
     return lines
 
 
@@ -205,5 +206,6 @@ def _crossover(crossover: float, dimension: int | None) -> str:
     if crossover < 1.0:
         return "the known correction is small at any dimension; others of 1/d are left out"
     return (
-        f"the known correction adds {crossover:.2g}/d of itself to the training objective; others of 1/d are left out"
+        f"at a finite d the training objective is larger by the part {crossover:.2g}/d (1 % at d = "
+        f"{100.0 * crossover:.2g}); other terms of 1/d are left out"
     )

@@ -320,7 +320,7 @@ def affordable(link: str, count: int, most: int = _MOST) -> None:
     if count > most:
         raise NotConverged(
             f"the label {link!r} needs {count:.1g} nodes of its indices given the spike, {most:.0e} at most",
-            "use a smoother link, or one of fewer indices",
+            "use a link of fewer indices, or a smoother one",
         )
 
 

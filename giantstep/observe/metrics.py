@@ -90,8 +90,10 @@ def metrics(
     dimension: int | None = None,
     tolerance: float = 1e-10,
 ) -> Measured:
-    """Averages of expressions in y and f over fresh samples, at the solution of a model.
+    """Solve a model, and average expressions in y and f over fresh samples at its solution.
 
+    Returns the averages (``values`` by name) and the solution (``result``). The model stays as it is: one that has
+    metrics, as sweeps take it, is ``model.replace(metrics={"zero_one": "y*f < 0"})``.
     expressions: by name, those of [metrics] where left out; y is a label with its noise, f the output. A comparison is
     1 where it holds, and 0 where not. dimension, tolerance: of the solution. Raises BadInput where there is no metric,
     NotConverged where an average does not settle. Source: [CUI24] Result 3.2.

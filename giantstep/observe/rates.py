@@ -99,9 +99,9 @@ class Rates(Pictured):
         neurons = f"with it and N^{self.enough_width:.6g} neurons or more"
         return [
             ("test error", f"falls as N^-{self.rate:.6g}: bias N^-{of.bias:.6g}{variance}"),
-            ("reached", self._reached()),
+            ("this rate is", self._holds()),
             ("modes known", f"grow as N^{of.modes:.6g}, limited by {_WORDS[of.limit]}"),
-            ("best ridge", f"grows as N^{1.0 - self.best_ridge:.6g}; {neurons} the error falls as N^-{best:.6g}"),
+            ("best ridge", f"{_power(1.0 - self.best_ridge)}; {neurons} the error falls as N^-{best:.6g}"),
             ("solved", self._fall()),
             ("model", outline(self.model)),
         ]
@@ -114,14 +114,14 @@ class Rates(Pictured):
         far = abs(self.measured - self.rate) > _CLOSE[0] * self.rate
         return f"{fall}; other terms count as well at such N" if far else fall
 
-    def _reached(self) -> str:
-        """From where on the exponent holds."""
+    def _holds(self) -> str:
+        """From where on the error falls with the exponent, and how closely."""
         if self.rate == 0.0:
             return "a rate of zero is not compared"
         found = [(part, size) for part, size in self.holds_from if size is not None]
         if not found:
-            return f"not to {_CLOSE[0]:.0%} up to N = 1e12"
-        return ", ".join(f"to {part:.0%} from N = {size:.2g} on" for part, size in found)
+            return f"still more than {_CLOSE[0]:.0%} off at N = 1e12: it is that of larger N"
+        return "right " + ", ".join(f"to {part:.0%} from N = {size:.2g} on" for part, size in found)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, for JSON."""
@@ -141,6 +141,13 @@ class Rates(Pictured):
             "expected": self.expected,
             "holds_from": {f"{part:g}": size for part, size in self.holds_from},
         }
+
+
+def _power(exponent: float) -> str:
+    """How a number changes as N to an exponent."""
+    if abs(exponent) < _SAME:
+        return "constant"
+    return f"{'grows' if exponent > 0.0 else 'falls'} as N^{exponent:.6g}"
 
 
 _WORDS = {"ridge": "the ridge", "samples": "the samples", "width": "the width"}

@@ -40,6 +40,11 @@ def read_file(path: object) -> tuple[dict[str, Any], str]:
 
 def _content(path: str, shown: str) -> bytes:
     called = shown if path == STANDARD_INPUT else f"the model file {shown}"
+    if "\n" in path and not os.path.lexists(path):
+        raise BadInput(
+            f"the path of a model file is expected, not its text ({shorten(path)})",
+            "save the text as a file, or give gs.Model.from_dict(tomllib.loads(text))",
+        )
     try:
         if stat.S_ISFIFO(os.stat(path).st_mode) and not path.startswith(_OPENED):
             raise BadInput(f"{shown} is a pipe, and nobody may ever write to it", "give the path of a model file")

@@ -53,7 +53,10 @@ def held_by_penalty(problem: Problem, tolerance: float) -> Solution | None:
         return None
     if problem.parameters.inverse_dimension == 0.0 and _has_mean(problem, found):
         raise _decided(
-            problem, share, "the mean features", "or give a dimension (--dimension), at which these pull more"
+            problem,
+            share,
+            "the overlap with the mean features (m)",
+            "or give a dimension (--dimension), at which these pull more",
         )
     if problem.model.fit.loss.form == "margin":
         raise _decided(problem, share, "the sign of the output")
@@ -140,9 +143,9 @@ def _penalty_of_nothing(problem: Problem) -> float:
 
 
 def _decided(problem: Problem, share: float, what: str, other: str = "") -> NotConverged:
-    moving = f"a share of {share:.0e}" if share > _ROUNDING else "a share too small for rounding to tell"
+    moving = f"a share of {share:.0e}" if share > _ROUNDING else f"a share below {_ROUNDING:.0e}"
     return NotConverged(
-        f"fit.penalty = {problem.model.fit.penalty} holds at zero all readouts but {moving}, and {what} would follow "
-        "from these",
+        f"fit.penalty = {problem.model.fit.penalty} holds all readouts at zero but for {moving}, and these few would "
+        f"decide {what}",
         f"weaken fit.penalty{', ' * bool(other)}{other}",
     )

@@ -194,7 +194,7 @@ class Result(Shown):
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """The object of ``solve --json``: plain numbers and lists."""
+        """The object of ``solve --json``, but for its metrics and gains: see ``gs.metrics`` and ``gs.gains``."""
         found = {
             "test_error": self.test_error,
             "train_error": self.train_error,

@@ -27,10 +27,7 @@ from giantstep.system.state import SolvedPoints, run_points, slices_by_name
 from giantstep.system.tolerated import tolerated
 
 # the hint where no cause was found
-UNEXPLAINED = (
-    "raise fit.ridge, which most often helps: no cause was found; blocks of nearly equal mean features, small "
-    "responses, and fit.samples next to network.width at a small ridge, were ruled out"
-)
+UNEXPLAINED = "raise fit.ridge, which most often helps (no cause was found)"
 _COLLINEAR = 1e-4  # what a mean feature has beside the others, of which rounding takes 1e-16
 _REFINED, _AT_ONCE, _ROUNDED = 8, 3, 1e-9  # how often at most, and an axis at once; of a whole number, rounding
 _HELD = 0.7  # of an error, what refining leaves where rounding holds it up

@@ -36,7 +36,7 @@ def stalled(problem: Problem) -> str:
 
 
 def hint(problem: Problem) -> str:
-    """What to change: by the cause that was measured; that none was found, and what was looked for."""
+    """What to change: by the cause that was measured; that none was found."""
     for cause in _CAUSES:
         if found := cause(problem):
             return found
@@ -46,11 +46,5 @@ def hint(problem: Problem) -> str:
             "raise fit.ridge: there are fewer samples than neurons, which as a rule separate any labels, and the "
             "solution grows without bound as the ridge vanishes"
         )
-    found = (
-        f"raise fit.ridge{' or weaken fit.penalty' * (fit.penalty is not None)}, which most often helps: no cause was "
-        "found; too few labels that feel the loss, slight responses, and fit.samples next to network.width, were ruled "
-        "out"
-    )
-    if fit.loss.form != "margin":
-        return found
-    return f"{found}. Whether samples are separable, where the solution grows as the ridge vanishes, was not looked for"
+    weaken = " or weaken fit.penalty" * (fit.penalty is not None)
+    return f"raise fit.ridge{weaken}, which most often helps (no cause was found)"

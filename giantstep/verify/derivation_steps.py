@@ -19,7 +19,7 @@ from giantstep.verify.saddle_equations import equation_checks
 
 _WIDTH = 46
 _ALLOWED = {True: mpmath.mpf("1e-20"), False: mpmath.mpf("1e-45")}  # with averages over given functions, without
-_UNIT = "as a multiple of what is allowed"
+_UNIT = "worst difference of two sides over the largest that rounding explains"
 _REASONS = 3
 
 
@@ -40,7 +40,7 @@ def derivation_checks(model: Model) -> Iterator[Check]:
         if not compared:
             yield Check(name, math.nan, math.nan, note=_counted(found), empty=True)
             continue
-        yield Check(name, max(compared), 1.0, note=", ".join(filter(None, (_UNIT, _counted(found)))))
+        yield Check(name, max(compared), 1.0, note="; ".join(filter(None, (_UNIT, _counted(found)))))
     system = system_of(model)
     worst = max(float(check.error) for check in equation_checks(system))
     yield Check("equations: derivatives of the functional at their roots", worst, 1e-45)
@@ -53,10 +53,11 @@ def _ratio(step: DerivationStep, check: StepCheck) -> float:
 
 def _counted(found: tuple[StepCheck, ...]) -> str:
     kinds: Counter[str] = Counter(check.outcome for check in found)
-    words = {"given": "given or defined", "assumed": "assumed", "not evaluable": "not compared"}
+    words = {"given": "given or defined", "assumed": "assumed", "not evaluable": "cannot be compared"}
     counts = ", ".join(f"{kinds[kind]} {name}" for kind, name in words.items() if kinds[kind])
+    counts = f"other steps: {counts}" if counts else ""
     reasons = Counter(check.reason for check in found if check.reason)
-    told = "; ".join(f"{count} step{'s' * (count > 1)}: {reason}" for reason, count in reasons.most_common(_REASONS))
+    told = "; ".join(f"{count}: {reason}" for reason, count in reasons.most_common(_REASONS))
     return f"{counts} ({told})" if told else counts
 
 

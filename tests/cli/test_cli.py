@@ -241,6 +241,16 @@ def test_decompose_tells_the_deviation_between_draws(run: Run, model: str) -> No
     assert code == 0 and "its standard deviation at d = 300" in out and "between draws: data" in out
 
 
+def test_decompose_prints_the_columns_of_the_theory_for_simulated_pairs(run: Run, model: str) -> None:
+    code, out, _ = run("decompose", model, "--simulate", "--dimension", "30", "--seeds", "2")
+    theory, simulated = out.split("simulated: ")
+    head, *rows = simulated.splitlines()[1:]
+    assert code == 0
+    titles = "E (f1-f2)^2/2", "their mean"
+    assert all(title in table for title in titles for table in (theory, head))
+    assert rows and all(row.count("(") == 2 for row in rows)
+
+
 # --- curve
 
 

@@ -93,3 +93,14 @@ def test_labels_that_rarely_vary_are_not_followed() -> None:
     """Eight of a hundred places show that the label varies: it was taken for one of few values, and never settled."""
     with pytest.raises(gs.NotConverged, match="varies and has no noise"):
         gs.optimal(model("sign(z1) + max(0, z1 + z2 - 2)", 4.0))
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.1])
+def test_labels_that_vary_with_three_indices_are_refused_at_once(noise: float) -> None:
+    """No noise helps there: the hint to give some led to another refusal, and that to one for memory."""
+    try:
+        hint = gs.optimal(model("z1/2 + z2*z3", 4.0, noise=noise)).hint
+    except gs.NotConverged as error:
+        hint = error.hint
+    assert "one index or two" in hint and "noise" not in hint
+    assert gs.optimal(model("sign(z1*z2*z3)", 4.0)).test_error is not None

@@ -181,3 +181,11 @@ def test_exponents_are_known_where_no_size_is_solved() -> None:
 def test_exponents_are_checked(call: Callable[[gs.Model], gs.Rates]) -> None:
     with pytest.raises(gs.BadInput, match="exponent"):
         call(MODEL)
+
+
+def test_words_say_which_way_the_best_ridge_goes_and_what_is_still_off() -> None:
+    """A source next to 1/2 has a best ridge that falls, and an exponent that holds beyond all N that are tried."""
+    slow = gs.rates(MODEL.replace({"inputs": gs.Inputs(capacity=1.4, source=0.6)}))
+    assert slow.best_ridge == pytest.approx(7.0 / 6.0) and slow.holds_from[0][1] is None
+    assert "falls as N^-0.166667" in repr(slow) and "still more than 5% off at N = 1e12" in repr(slow)
+    assert "grows as N^0.318182" in repr(gs.rates(MODEL))

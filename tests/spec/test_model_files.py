@@ -52,6 +52,8 @@ def test_paths_that_cannot_be_read(tmp_path: Path) -> None:
         ("", "does not exist"),
         ("a\x00b", "cannot be read"),
         (tmp_path / ("x" * 5000), "cannot be read"),
+        (Model.from_dict(STEP).to_toml(), "the path of a model file is expected, not its text"),
+        (100 * "# text\n", "gs.Model.from_dict(tomllib.loads(text))"),
         (0, "text or a Path"),
         (None, "text or a Path"),
     ]

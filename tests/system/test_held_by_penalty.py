@@ -33,7 +33,7 @@ def test_held_readouts_leave_the_labels(weight: float, loss: str) -> None:
     """Without a step forces are Gaussian: of the absolute loss a share of 1e-11 reaches 10, which the error feels."""
     given = model(weight, fit__loss=loss)
     if loss == "absolute" and weight == 10.0:
-        with pytest.raises(NotConverged, match="at zero all readouts but a share of 9e-12, and the test error would"):
+        with pytest.raises(NotConverged, match="at zero but for a share of 9e-12, and these few would decide the test"):
             solve(given)
         return
     found = solve(given)
@@ -51,7 +51,7 @@ def test_errors_tend_to_those_of_held_readouts() -> None:
 @pytest.mark.parametrize("weight", [6.0, 10.0, 30.0])
 def test_few_readouts_that_decide_are_told(weight: float) -> None:
     """Of features with a mean at infinite dimension; no cause was found, and NumPy warned of a division by zero."""
-    with pytest.raises(NotConverged, match="mean features would follow from these") as caught:
+    with pytest.raises(NotConverged, match="these few would decide the overlap with the mean features") as caught:
         solve(model(weight, network__activation="relu", network__width=0.5, **STEP))
     assert "weaken fit.penalty, or give a dimension" in caught.value.hint
 
@@ -64,7 +64,7 @@ def test_a_dimension_holds_features_with_a_mean() -> None:
 
 
 def test_an_output_that_is_held_has_no_sign() -> None:
-    with pytest.raises(NotConverged, match="the sign of the output would follow from these"):
+    with pytest.raises(NotConverged, match="these few would decide the sign of the output"):
         solve(model(30.0, fit__loss="logistic"))
 
 

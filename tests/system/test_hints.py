@@ -44,12 +44,11 @@ def test_a_slight_response_is_told_with_its_size() -> None:
     assert slight_hint(usual) == ""
 
 
-@pytest.mark.parametrize(("loss", "further"), [("huber", False), ("logistic", True)])
-def test_where_no_cause_is_found_that_is_said_after_what_to_do(loss: str, further: bool) -> None:
+@pytest.mark.parametrize("loss", ["huber", "logistic"])
+def test_where_no_cause_is_found_that_is_said_after_what_to_do(loss: str) -> None:
     problem = problem_of(gs.Model.from_toml("examples/tanh_sign.toml").replace({"fit.loss": loss}))
     for found in (rounding_hint(problem), hint(problem)):
-        assert found.startswith("raise fit.ridge") and "no cause was found; " in found and "ruled out" in found
-    assert ("Whether samples are separable" in hint(problem)) == further
+        assert found == "raise fit.ridge, which most often helps (no cause was found)"
 
 
 def test_fewer_samples_than_neurons_are_separable() -> None:

@@ -209,7 +209,7 @@ def test_readouts_with_a_mean_need_a_dimension() -> None:
 def test_a_penalty_that_holds_all_readouts_is_refused_with_the_reason() -> None:
     with pytest.raises(NotConverged) as refusal:
         solve(model(fit__penalty=l1(5.0)))
-    assert "holds at zero all readouts but a share of 2e-08" in refusal.value.message
+    assert "holds all readouts at zero but for a share of 2e-08" in refusal.value.message
     assert refusal.value.hint.startswith("weaken fit.penalty")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from giantstep.spec.model import Model
 
 _LABEL = "the law of the label changes, of which no derivative is made"
-_BLOCKS = "blocks move in ways of their own"
+_BLOCKS = "it moves the spike of each readout value by another amount, which no derivative follows yet"
 _REASONS: Mapping[str, str] = {
     "network.width": _BLOCKS,
     "network.bias": "features of untrained neurons change with it",

@@ -20,7 +20,7 @@ from giantstep.observe.optimal.path import Path, path_of
 from giantstep.observe.optimal.preimages import is_flat
 from giantstep.observe.optimal.prior import Sought
 from giantstep.observe.optimal.thresholds import Threshold
-from giantstep.observe.optimal.told import NOT_FOLLOWED
+from giantstep.observe.optimal.told import not_followed
 from giantstep.observe.optimal.transitions import Transition, transitions
 from giantstep.spec.counts import checked_count, checked_seeds
 from giantstep.spec.errors import BadInput, NotConverged
@@ -212,7 +212,7 @@ def samples_of(model: Model) -> float:
 def _optimal(model: Model, samples: float, by_sign: bool) -> Optimal:
     path = path_of(Sought.of(model))
     if not path.pieces:
-        return Optimal(model, samples, None, None, None, None, path.thresholds, 0.0, *NOT_FOLLOWED)
+        return Optimal(model, samples, None, None, None, None, path.thresholds, 0.0, *not_followed(model.target))
     found, moved = evolve(path, samples)
     (best, fast), beside = _errors(path, found, by_sign)
     change = moved + beside

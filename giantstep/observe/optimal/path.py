@@ -21,7 +21,7 @@ from giantstep.observe.optimal.segment import Fixed, Segment
 from giantstep.observe.optimal.shapes import shapes_of
 from giantstep.observe.optimal.symmetry import is_alike
 from giantstep.observe.optimal.thresholds import Threshold, first_threshold, threshold_of_rest
-from giantstep.observe.optimal.told import fine, fine_along, varies_without_noise
+from giantstep.observe.optimal.told import fine, fine_along, has_too_many_indices, varies_without_noise
 from giantstep.quadrature.gauss import legendre
 
 Array = np.ndarray
@@ -169,7 +169,7 @@ def path_of(sought: Sought) -> Path:
     first = first_threshold(sought, fineness)
     if is_alike(target):
         return Path(sought, (told_alike(target),), (first,))
-    if varies_without_noise(target):
+    if varies_without_noise(target) or has_too_many_indices(target):
         return Path(sought, (), (first,))
     return _Making(sought, fine_along(target), [first]).path()
 

@@ -42,10 +42,7 @@ _SAME = 1e-11  # of the largest label: two labels that are one
 #: Of the trapezoid over a noisy label, in standard deviations of the noise: its step for one index, and for several.
 _STEPS, _TAIL = (0.28, 0.5), 7.5
 _AT_A_TIME = 1 << 20  # parts of labels
-NOT_FOLLOWED = (
-    "the label varies and has no noise: the indices that give one label lie on curves, which are not followed",
-    "give it noise, as target.noise = 0.01",
-)
+_FOLLOWED = 2  # indices, at most, of a label that varies: of more its averages take too many nodes
 _NOTHING = 1e-18  # probability that is left out
 _TINY = 1e-280
 
@@ -121,7 +118,7 @@ def _is_multiple(known: Array) -> bool:
 def told(target: Target, known: Array, fineness: Fineness) -> Told:
     """What labels tell where the overlap Q [m, m] is known. Raises NotConverged for a label that has no such form."""
     if varies_without_noise(target):
-        raise NotConverged(*NOT_FOLLOWED)
+        raise NotConverged(*not_followed(target))
     if on_grid(target):
         return Told(*averages_of(densities(target, known, fineness, moments=True), known))
     places = places_of(target)
@@ -263,7 +260,33 @@ def _sum_of(parts: Parts, weight: Array, chance: Array) -> tuple[Array, Array, A
 @lru_cache(maxsize=64)
 def varies_without_noise(target: Target) -> bool:
     """Whether a label of several indices varies and has no noise: the indices that give one label lie on curves."""
-    if target.indices == 1 or target.noise > 0.0 or target.channel is not None:
+    return target.indices > 1 and target.noise == 0.0 and _varies(target)
+
+
+@lru_cache(maxsize=64)
+def has_too_many_indices(target: Target) -> bool:
+    """Whether a label varies with three indices or more, and has no grid of few nodes."""
+    return target.indices > _FOLLOWED and not on_grid(target) and _varies(target)
+
+
+def not_followed(target: Target) -> tuple[str, str]:
+    """Why the best estimator of a label is not known, at most from how many samples on it finds anything; a hint."""
+    if target.indices > _FOLLOWED:
+        return (
+            f"the label varies with {target.indices} indices: the best estimator of such labels is not computed for "
+            f"more than {_FOLLOWED}, as averages take too many nodes",
+            "take a link of one index or two, or a product of signs, as sign(z1*z2*z3)",
+        )
+    return (
+        "the label varies and has no noise: it says on which curve the indices lie, and averages along such curves are "
+        "not computed",
+        "give it noise, as target.noise = 0.01",
+    )
+
+
+def _varies(target: Target) -> bool:
+    """Whether a label that is not drawn takes more than a few values."""
+    if target.channel is not None:
         return False
     values = link_values(target.link)(generic_points(target.indices))
     levels = np.round(values / (_SAME * max(float(np.max(np.abs(values))), _TINY)))
