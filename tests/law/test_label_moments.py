@@ -120,5 +120,5 @@ def test_too_many_nodes_are_refused_before_they_are_made() -> None:
         label_moments(Target(link), gamma, np.zeros((1, 1)), 0.0, 5, False)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert "smoother link" in refused.value.hint
+    assert "link of fewer indices" in refused.value.hint
     assert peak < 8 * module._TOGETHER

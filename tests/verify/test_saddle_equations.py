@@ -61,6 +61,6 @@ def test_the_report_tells_checked_from_given_and_assumed() -> None:
     equations = next(row for row in rows if row.name.startswith("Saddle-point equations"))
     count = int(equations.name.partition(": ")[2].split()[0])
     assert count >= 55
-    for words in ("given or defined", "assumed", "not compared", "steps: earlier results put together"):
+    for words in ("given or defined", "assumed", "cannot be compared", ": earlier results put together"):
         assert words in equations.note
-    assert "1 step: an average written down, which is computed later" in equations.note
+    assert "1: an average written down, which is computed later" in equations.note
