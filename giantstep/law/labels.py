@@ -246,21 +246,18 @@ def _of_few_values(target: Target, gamma: Array, kappa: Array, finer: int, rough
     """
     if target.indices == 1 or np.max(np.abs(noisy_indices(gamma, target.probit).carry)) > _APART:
         return None
-    found: list[Points] = []
-    values = np.empty(0)
-    for part in np.array_split(kappa, math.ceil(len(kappa) / _AT_ONCE)):
-        found.append(_points(target, gamma, part, finer, rough))
-        some = found[-1].few_values(_FEW_VALUES)
-        if some is None:
+    told: list[dict[float, Array]] = []  # probabilities by value, of some nodes after the other
+    for part in np.array_split(kappa, max(1, math.ceil(len(kappa) / _AT_ONCE))):
+        points = _points(target, gamma, part, finer, rough)
+        values = points.few_values(_FEW_VALUES)
+        if values is None:
             return None
-        values = np.union1d(values, some)
-    weight = np.stack([_probability(found, value) for value in values], axis=1)
-    label, t = np.broadcast_to(values, weight.shape).copy(), np.zeros((*weight.shape, found[0].directions))
-    return Points(weight, label, t, found[0].rest)
-
-
-def _probability(parts: list[Points], value: float) -> Array:
-    return np.concatenate([(part.weight * (part.label == value)).sum(axis=1) for part in parts])
+        told.append({value: (points.weight * (points.label == value)).sum(axis=1) for value in values.tolist()})
+    every = np.array(sorted({value for some in told for value in some}))
+    rows = [np.concatenate([some.get(value, 0.0 * next(iter(some.values()))) for some in told]) for value in every]
+    weight = np.stack(rows, axis=1)
+    label, t = np.broadcast_to(every, weight.shape).copy(), np.zeros((*weight.shape, points.directions))
+    return Points(weight, label, t, points.rest)
 
 
 def _label_at(link: str, base: Array, lower: Array, t: Array) -> Array:
