@@ -75,7 +75,7 @@ def nodes_given_kappa(
         averaged == "poles",
         parts=parts,
         innermost=power + 1 if power in (0, 1) else 0,
-        outwards="curved" if power in (0, 1) else "leaving" if still and finer > 0 else "none",
+        outwards="curved" if power in (0, 1) else "leaving" if still else "none",
         trapezoids=round(_TRAPEZOIDS * nodes / fine),  # fewer where rough, or their error would not show
         light=LIGHT if averaged == "moments" else 1e-16,
         reach=reach,

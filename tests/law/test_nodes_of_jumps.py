@@ -72,6 +72,20 @@ def test_three_lines_in_the_plane_beside_kappa(gamma: tuple[float, ...]) -> None
     assert tilted("sign(z1*z2*z3)", overlaps, kappa, tilt, 0) == pytest.approx(exact, abs=LEFT_OUT)
 
 
+def test_a_loose_tolerance_leaves_the_error_told_above_what_is_missed() -> None:
+    """Two rules that both miss how the curve leaves agreed to 3e-6, 5e-5 off."""
+    model = Model.from_dict(
+        {
+            "network": {"activation": "gelu", "width": 0.8},
+            "spike": {"strength": 1.5, "alignment": [0.6, 0.5], "bulk_variance": 1.2},
+            "target": {"link": "sign(z1*z2-0.3)"},
+            "fit": {"samples": 2.0, "loss": "hinge", "ridge": 0.1},
+        }
+    )
+    loose, tight = (solve(model, tolerance=tolerance) for tolerance in (1e-2, 1e-10))
+    assert abs(loose.test_error / tight.test_error - 1.0) <= loose.quadrature_error + tight.quadrature_error
+
+
 @pytest.mark.slow
 def test_a_margin_on_a_curve_that_leaves_to_infinity() -> None:
     """The test error at the overlaps that are told, by another rule: z1 and z2 outside, panels that get smaller towards
